@@ -1,0 +1,13 @@
+// Compiled once per instruction set (see CMakeLists.txt): the only code that loops over records.
+#include "dispatch.hpp"
+#include "isa.hpp"
+
+#define PYDPMC_STRING(x) #x
+#define PYDPMC_NAME(x) PYDPMC_STRING(x)
+
+PYDPMC_ISA_BEGIN
+
+extern const KernelTable table;
+const KernelTable table{PYDPMC_NAME(PYDPMC_ISA)};
+
+PYDPMC_ISA_END

@@ -1,0 +1,17 @@
+"""What can go wrong, as types a caller can catch."""
+
+
+class PydpmcError(Exception):
+    """Base of every error that pydpmc raises on purpose."""
+
+
+class UnsupportedEventError(PydpmcError, ValueError):
+    """An event, or an event under this adjacency, for which no proven accounting rule exists."""
+
+
+class BudgetError(PydpmcError, ValueError):
+    """The budget cannot pay for what was asked; nothing was spent."""
+
+
+class NotPrivateError(PydpmcError, ValueError):
+    """A guarantee was asked of a result that has none."""
