@@ -1,0 +1,147 @@
+// BarkerRun: checks shapes, keeps the arrays alive, releases the interpreter lock for a chunk of steps.
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <cmath>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "run_chains.hpp"
+
+namespace py = pybind11;
+
+namespace pydpmc {
+
+namespace {
+
+using Array = py::array_t<double, py::array::c_style>;
+
+ModelKind model_kind(const std::string& name) {
+  static const std::pair<const char*, ModelKind> kinds[] = {
+      {"logistic_regression", ModelKind::logistic_regression},
+      {"linear_regression", ModelKind::linear_regression},
+      {"bernoulli_logit", ModelKind::bernoulli_logit},
+      {"gaussian_mean", ModelKind::gaussian_mean},
+      {"gaussian_mixture", ModelKind::gaussian_mixture},
+      {"poisson_regression", ModelKind::poisson_regression},
+      {"hinge_classifier", ModelKind::hinge_classifier},
+      {"huber_regression", ModelKind::huber_regression},
+  };
+  for (const auto& [known, kind] : kinds)
+    if (name == known) return kind;
+  throw std::invalid_argument("unknown model: " + name);
+}
+
+void require(bool condition, const char* message) {
+  if (!condition) throw std::invalid_argument(message);
+}
+
+Records records_of(const Array& rows, int columns, bool has_target) {
+  require(rows.ndim() == 2 && rows.shape(0) >= 1, "rows must be a two-dimensional array with a row");
+  require(columns >= 1 && columns + (has_target ? 1 : 0) <= rows.shape(1), "rows are too short for columns");
+  require(columns < 4 || (columns + 3) / 4 * 4 <= rows.shape(1), "rows must be padded to a multiple of four");
+  return {rows.data(), rows.shape(0), columns, static_cast<int>(rows.shape(1)), has_target};
+}
+
+Prior prior_of(const Array& table, int dim) {
+  require(table.ndim() == 2 && table.shape(0) == dim && table.shape(1) == 5, "prior must have a row per parameter");
+  Prior prior;
+  for (py::ssize_t j = 0; j < dim; ++j)
+    prior.push_back({static_cast<PriorKind>(static_cast<int>(table.at(j, 0))), table.at(j, 1), table.at(j, 2),
+                     table.at(j, 3), table.at(j, 4) != 0.0});
+  return prior;
+}
+
+Barker barker_of(double shift_per_clip, double clip, int bits, int64_t batch, int64_t n, double v_max, double c,
+                 double x_max, std::vector<double> atoms, std::vector<double> weights) {
+  require(clip > 0 && std::isfinite(clip), "clip must be positive and finite");
+  require(bits >= 1 && bits <= 50, "bits must be 1 to 50");
+  require(std::ldexp(static_cast<double>(n), bits) < 0x1p62, "n times 2^bits overflows a 64-bit sum");
+  require(batch == 0 || (batch >= 2 && batch < n), "batch must be 0 or 2 to n - 1");
+  require(batch == 0 || std::ldexp(static_cast<double>(batch), 2 * bits) < 0x1p62, "squares overflow 64 bits");
+  require(batch == 0 || (v_max > 0 && v_max < c), "v_max must lie between 0 and c");
+  require(atoms.size() == weights.size(), "atoms and weights differ in length");
+  const double units = std::ldexp(1.0, bits);
+  const double scale = shift_per_clip * clip / units;
+  return {scale, {clip, units / clip}, batch, v_max / (units * units), v_max, c, x_max, std::move(atoms),
+          std::move(weights)};
+}
+
+class BoundRun {
+ public:
+  BoundRun(Array rows, int columns, bool has_target, const std::string& model, bool intercept,
+           std::array<double, 2> constants, const Array& prior, int proposal, double radius,
+           std::vector<double> factor, double shift_per_clip, double clip, int bits, int64_t batch, double v_max,
+           double c, double x_max, std::vector<double> atoms, std::vector<double> weights, Array init, Array draws,
+           int64_t warmup, int64_t thin, std::optional<uint64_t> seed)
+      : rows_(std::move(rows)), draws_(std::move(draws)) {
+    require(init.ndim() == 2 && init.shape(0) >= 1 && init.shape(0) < (1 << 24), "init must be (chains, dim)");
+    const int dim = static_cast<int>(init.shape(1));
+    require(draws_.ndim() == 3 && draws_.shape(0) == init.shape(0) && draws_.shape(2) == dim,
+            "draws must be (chains, kept, dim)");
+    const size_t d = static_cast<size_t>(dim);
+    require(factor.size() == d || factor.size() == d * d, "factor must be a diagonal or a square matrix");
+    require(proposal >= 0 && proposal <= 2 && radius > 0, "unknown proposal");
+    require(warmup >= 0 && thin >= 1, "warmup must be at least 0 and thin at least 1");
+    const Records records = records_of(rows_, columns, has_target);
+    const ModelSpec spec{model_kind(model), columns, intercept, {constants[0], constants[1]}, dim};
+    require(dim >= columns + (intercept ? 1 : 0) || spec.kind == ModelKind::bernoulli_logit ||
+                spec.kind == ModelKind::gaussian_mixture,
+            "init is too short for the model");
+    require(spec.kind != ModelKind::gaussian_mixture || dim == 2, "the mixture has two parameters");
+    run_ = std::make_unique<BarkerRun>(
+        Target{records, spec, prior_of(prior, dim)},
+        barker_of(shift_per_clip, clip, bits, batch, records.n, v_max, c, x_max, std::move(atoms),
+                  std::move(weights)),
+        Proposal{static_cast<ProposalKind>(proposal), radius, std::move(factor)},
+        seed ? key_from_seed(*seed) : key_from_os(), !seed.has_value(), static_cast<int>(init.shape(0)),
+        init.data(), Draws{draws_.mutable_data(), warmup, thin, draws_.shape(1)});
+  }
+
+  void advance(int64_t steps, int threads, int64_t block) {
+    require(steps >= 0 && threads >= 1 && block >= 1, "steps, threads and block must be positive");
+    py::gil_scoped_release nogil;
+    run_->advance(steps, threads, block);
+  }
+
+  Array audit(const std::vector<double>& theta, const std::vector<double>& proposal, int64_t first,
+              int64_t count) {
+    const auto bits = run_->audit(theta, proposal, first, count);
+    Array out(static_cast<py::ssize_t>(bits.size()));
+    std::copy(bits.begin(), bits.end(), out.mutable_data());
+    return out;
+  }
+
+  BarkerRun& run() { return *run_; }
+
+ private:
+  Array rows_, draws_;
+  std::unique_ptr<BarkerRun> run_;
+};
+
+}  // namespace
+
+void bind_barker(py::module_& m) {
+  m.def("has_openmp", &has_openmp);
+  m.def("hardware_threads", &hardware_threads);
+  py::class_<BoundRun>(m, "BarkerRun")
+      .def(py::init<Array, int, bool, const std::string&, bool, std::array<double, 2>, const Array&, int, double,
+                    std::vector<double>, double, double, int, int64_t, double, double, double,
+                    std::vector<double>, std::vector<double>, Array, Array, int64_t, int64_t,
+                    std::optional<uint64_t>>(),
+           py::kw_only(), py::arg("rows").noconvert(), py::arg("columns"), py::arg("has_target"),
+           py::arg("model"), py::arg("intercept"), py::arg("constants"), py::arg("prior"), py::arg("proposal"),
+           py::arg("radius"), py::arg("factor"), py::arg("shift_per_clip"), py::arg("clip"), py::arg("bits"),
+           py::arg("batch"), py::arg("v_max"), py::arg("c"), py::arg("x_max"), py::arg("atoms"),
+           py::arg("weights"), py::arg("init"), py::arg("draws").noconvert(), py::arg("warmup"),
+           py::arg("thin"), py::arg("seed"))
+      .def("advance", &BoundRun::advance, py::arg("steps"), py::arg("threads"), py::arg("block"))
+      .def("audit", &BoundRun::audit, py::arg("theta"), py::arg("proposal"), py::arg("first"), py::arg("count"))
+      .def_property_readonly("steps_done", [](BoundRun& r) { return r.run().steps_done(); })
+      .def_property_readonly("accepted", [](BoundRun& r) { return r.run().accepted(); })
+      .def_property_readonly("clipped", [](BoundRun& r) { return r.run().clipped(); });
+}
+
+}  // namespace pydpmc

@@ -1,0 +1,61 @@
+// READ FIRST. The vocabulary of the core.
+//
+// Records    the private rows, each [x_0 .. x_{d-1}, y], stored once by pydpmc.Data and never copied.
+// ModelSpec  which likelihood, and its public constants. theta = ([intercept,] slopes [, log sigma]).
+// Model      (csrc/models) prepare(spec, theta): what a record needs of theta;
+//            loglik(predictor, target, prepared): eight records at a time, up to terms free of theta.
+// Grid       the public integer grid on which a record's clipped contribution is rounded.
+// Sampler    (csrc/samplers) parameters, State, init, step.
+#pragma once
+
+#include <cstdint>
+
+namespace pydpmc {
+
+struct Records {
+  const double* rows;
+  int64_t n;
+  int columns;      // features, the target not counted
+  int stride;       // doubles from row to row
+  bool has_target;  // the target, if any, is at index `columns`
+};
+
+enum class ModelKind : int {
+  logistic_regression,
+  linear_regression,
+  bernoulli_logit,
+  gaussian_mean,
+  gaussian_mixture,
+  poisson_regression,
+  hinge_classifier,
+  huber_regression,
+};
+
+struct ModelSpec {
+  ModelKind kind;
+  int columns;
+  bool intercept;
+  double constants[2];
+  int dim;  // length of theta
+};
+
+struct Grid {
+  double clip;      // B: a ratio lies in [-B, B]
+  double per_unit;  // 2^bits / B: integers per unit of log-likelihood
+};
+
+// What the accept test needs of the records. `clipped` is secret: it leaves only through unsafe diagnostics.
+struct RatioSum {
+  int64_t sum = 0;
+  int64_t sum_squares = 0;
+  int64_t clipped = 0;
+
+  RatioSum& operator+=(const RatioSum& o) noexcept {
+    sum += o.sum;
+    sum_squares += o.sum_squares;
+    clipped += o.clipped;
+    return *this;
+  }
+};
+
+}  // namespace pydpmc

@@ -1,0 +1,21 @@
+// x in {0, 1}, P(x = 1) = logistic(theta) (papers/002, example 17).
+#pragma once
+
+#include <cmath>
+
+#include "models/prepared.hpp"
+
+PYDPMC_ISA_BEGIN
+
+struct BernoulliLogit {
+  static constexpr bool has_slopes = false;
+
+  static Prepared prepare(const ModelSpec&, const double* theta, double*) noexcept {
+    const double t = theta[0];
+    return {nullptr, 0.0, t, (t > 0 ? t : 0.0) + ::log1p(::exp(-::fabs(t))), 0.0, 0.0};
+  }
+
+  PYDPMC_INLINE static F8 loglik(F8 x, F8, const Prepared& p) noexcept { return p.a * x - p.b; }
+};
+
+PYDPMC_ISA_END

@@ -1,0 +1,27 @@
+// x ~ (N(theta_1, s^2) + N(theta_1 + theta_2, s^2)) / 2, s^2 = constants[0] (papers/004, section 4).
+// With the term in x^2 left out the log-likelihood is a line in x plus softplus of another line.
+#pragma once
+
+#include "models/prepared.hpp"
+
+PYDPMC_ISA_BEGIN
+
+struct GaussianMixture {
+  static constexpr bool has_slopes = false;
+
+  static Prepared prepare(const ModelSpec& spec, const double* theta, double*) noexcept {
+    const double s2 = spec.constants[0], first = theta[0], second = theta[0] + theta[1];
+    return {nullptr,
+            0.0,
+            first / s2,
+            -0.5 * first * first / s2,
+            (second - first) / s2,
+            -0.5 * (second * second - first * first) / s2};
+  }
+
+  PYDPMC_INLINE static F8 loglik(F8 x, F8, const Prepared& p) noexcept {
+    return (p.a * x + p.b) + softplus(p.c * x + p.d);
+  }
+};
+
+PYDPMC_ISA_END

@@ -1,0 +1,20 @@
+// y in {0, 1}, P(y = 1) = logistic(x . beta).
+#pragma once
+
+#include "models/prepared.hpp"
+
+PYDPMC_ISA_BEGIN
+
+struct LogisticRegression {
+  static constexpr bool has_slopes = true;
+
+  static Prepared prepare(const ModelSpec& spec, const double* theta, double* slopes) noexcept {
+    return prepare_linear(spec, theta, slopes);
+  }
+
+  PYDPMC_INLINE static F8 loglik(F8 eta, F8 y, const Prepared&) noexcept {
+    return 0.0 - softplus((1.0 - 2.0 * y) * eta);
+  }
+};
+
+PYDPMC_ISA_END

@@ -1,0 +1,18 @@
+// y ~ Poisson(exp(x . beta)). log y! is free of theta and left out.
+#pragma once
+
+#include "models/prepared.hpp"
+
+PYDPMC_ISA_BEGIN
+
+struct PoissonRegression {
+  static constexpr bool has_slopes = true;
+
+  static Prepared prepare(const ModelSpec& spec, const double* theta, double* slopes) noexcept {
+    return prepare_linear(spec, theta, slopes);
+  }
+
+  PYDPMC_INLINE static F8 loglik(F8 eta, F8 y, const Prepared&) noexcept { return y * eta - exp(eta); }
+};
+
+PYDPMC_ISA_END

@@ -1,0 +1,24 @@
+// What the likelihood of a record needs of theta, computed once per step.
+#pragma once
+
+#include "concepts.hpp"
+#include "vec/functions.hpp"
+
+PYDPMC_ISA_BEGIN
+
+struct Prepared {
+  const double* slopes;  // zero-padded to a multiple of eight
+  double offset;
+  double a, b, c, d;     // scalars of the model
+};
+
+inline int padded(int columns) noexcept { return (columns + lanes - 1) / lanes * lanes; }
+
+// Splits theta into intercept and slopes; `slopes` has room for padded(columns).
+inline Prepared prepare_linear(const ModelSpec& spec, const double* theta, double* slopes) noexcept {
+  const double* beta = theta + (spec.intercept ? 1 : 0);
+  for (int j = 0; j < padded(spec.columns); ++j) slopes[j] = j < spec.columns ? beta[j] : 0.0;
+  return {slopes, spec.intercept ? theta[0] : 0.0, 0.0, 0.0, 0.0, 0.0};
+}
+
+PYDPMC_ISA_END

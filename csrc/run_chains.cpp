@@ -1,0 +1,153 @@
+#include "run_chains.hpp"
+
+#include <stdexcept>
+#include <utility>
+
+namespace pydpmc {
+
+namespace {
+constexpr int most_threads = 256;
+// Below this many records a thread the fork and join of a step costs more than the loop.
+constexpr int64_t fewest_records_per_thread = 20000;
+}  // namespace
+
+BarkerRun::BarkerRun(Target target, Barker barker, Proposal proposal, Key key, bool key_is_secret, int chains,
+                     const double* init, Draws draws)
+    : target_(std::move(target)),
+      barker_(std::move(barker)),
+      proposal_(std::move(proposal)),
+      key_(key),
+      key_is_secret_(key_is_secret),
+      generation_(fork_generation()),
+      chains_(static_cast<size_t>(chains)),
+      draws_(draws),
+      slopes_stride_(static_cast<size_t>(2 * ((target_.model.columns + 7) / 8 * 8) + 8)) {
+  const size_t dim = static_cast<size_t>(target_.model.dim);
+  const size_t n = static_cast<size_t>(target_.records.n);
+  for (size_t c = 0; c < chains_.size(); ++c) {
+    Chain& chain = chains_[c];
+    chain.theta.assign(init + c * dim, init + (c + 1) * dim);
+    chain.proposal.resize(dim);
+    chain.direction.resize(dim);
+    chain.log_prior = log_prior(target_.prior, chain.theta.data());
+    if (barker_.batch == 0) {
+      chain.loglik.resize(n);
+      chain.proposed_loglik.resize(n);
+    } else {
+      chain.subsampler = std::make_unique<Subsampler>(n, static_cast<uint64_t>(barker_.batch));
+      chain.batch.resize(static_cast<size_t>(barker_.batch));
+    }
+  }
+}
+
+void BarkerRun::rekey_after_fork() {
+  if (generation_ == fork_generation()) return;
+  if (key_is_secret_) key_ = key_from_os();
+  generation_ = fork_generation();
+}
+
+void BarkerRun::advance(int64_t steps, int threads, int64_t block) {
+  rekey_after_fork();
+  threads = std::clamp(threads, 1, most_threads);
+  slopes_.resize(static_cast<size_t>(threads) * slopes_stride_);
+  const int64_t chains = static_cast<int64_t>(chains_.size());
+  const bool inside_a_step = barker_.batch == 0 && chains < threads &&
+                             target_.records.n >= fewest_records_per_thread * threads;
+  const int outer = inside_a_step ? 1 : static_cast<int>(std::min<int64_t>(threads, chains));
+  const int inner = inside_a_step ? threads : 1;
+  const int64_t first = done_;
+  const bool start = !started_;
+  for_each(chains, outer, [&](int thread, int64_t c) {
+    Chain& chain = chains_[static_cast<size_t>(c)];
+    if (start) refresh_loglik(chain, inner, block);
+    for (int64_t t = first; t < first + steps; ++t) {
+      step(chain, static_cast<uint32_t>(c), static_cast<uint64_t>(t), inner, block, slopes_of(thread));
+      record(chain, static_cast<uint32_t>(c), t + 1);
+    }
+  });
+  started_ = true;
+  done_ += steps;
+}
+
+void BarkerRun::step(Chain& chain, uint32_t id, uint64_t step, int threads, int64_t block, double* slopes) {
+  Stream walk(key_, Purpose::proposal, id, step);
+  propose(proposal_, walk, chain.theta, chain.direction, chain.proposal);
+  const double proposed_prior = log_prior(target_.prior, chain.proposal.data());
+  const RatioSum r = ratios(chain, id, step, threads, block, slopes);
+  chain.clipped += r.clipped;
+  Stream coin(key_, Purpose::accept, id, step);
+  if (!accepts(barker_, r, proposed_prior - chain.log_prior, coin)) return;
+  chain.theta.swap(chain.proposal);
+  chain.loglik.swap(chain.proposed_loglik);
+  chain.log_prior = proposed_prior;
+  ++chain.accepted;
+}
+
+RatioSum BarkerRun::ratios(Chain& chain, uint32_t id, uint64_t step, int threads, int64_t block,
+                           double* slopes) {
+  const KernelTable& kernel = kernels();
+  if (barker_.batch > 0) {
+    Stream choice(key_, Purpose::subsample, id, step);
+    chain.subsampler->draw(choice, chain.batch.data());
+    return kernel.batch_ratio(target_.model, target_.records, chain.theta.data(), chain.proposal.data(), slopes,
+                              chain.batch.data(), barker_.batch, barker_.grid);
+  }
+  return sum_blocks(target_.records.n, block, threads, [&](int thread, int64_t begin, int64_t end) {
+    return kernel.full_ratio(target_.model, target_.records, chain.proposal.data(),
+                             threads > 1 ? slopes_of(thread) : slopes, begin, end, chain.loglik.data(),
+                             chain.proposed_loglik.data(), barker_.grid);
+  });
+}
+
+void BarkerRun::refresh_loglik(Chain& chain, int threads, int64_t block) {
+  if (barker_.batch > 0) return;
+  sum_blocks(target_.records.n, block, threads, [&](int, int64_t begin, int64_t end) {
+    std::vector<double> slopes(slopes_stride_);
+    kernels().log_likelihoods(target_.model, target_.records, chain.theta.data(), slopes.data(), begin, end,
+                              chain.loglik.data());
+    return RatioSum{};
+  });
+}
+
+void BarkerRun::record(const Chain& chain, uint32_t id, int64_t steps_done) {
+  const int64_t past = steps_done - draws_.warmup;
+  if (past <= 0 || past % draws_.thin != 0 || past / draws_.thin > draws_.kept) return;
+  const size_t dim = chain.theta.size();
+  const size_t row = static_cast<size_t>(id) * static_cast<size_t>(draws_.kept) +
+                     static_cast<size_t>(past / draws_.thin - 1);
+  std::copy(chain.theta.begin(), chain.theta.end(), draws_.out + row * dim);
+}
+
+std::vector<int64_t> BarkerRun::accepted() const {
+  std::vector<int64_t> counts;
+  for (const Chain& chain : chains_) counts.push_back(chain.accepted);
+  return counts;
+}
+
+int64_t BarkerRun::clipped() const {
+  int64_t total = 0;
+  for (const Chain& chain : chains_) total += chain.clipped;
+  return total;
+}
+
+std::vector<uint8_t> BarkerRun::audit(const std::vector<double>& theta, const std::vector<double>& proposal,
+                                      int64_t first, int64_t count) {
+  constexpr int64_t block = 4096;
+  rekey_after_fork();
+  slopes_.resize(slopes_stride_);
+  Chain& chain = chains_.front();
+  chain.theta = theta;
+  chain.proposal = proposal;
+  refresh_loglik(chain, 1, block);
+  const double prior_ratio = log_prior(target_.prior, proposal.data()) - log_prior(target_.prior, theta.data());
+  std::vector<uint8_t> bits(static_cast<size_t>(count));
+  for (int64_t t = 0; t < count; ++t) {
+    const uint64_t step = static_cast<uint64_t>(first + t);
+    const RatioSum r = ratios(chain, 0, step, 1, block, slopes_.data());
+    Stream coin(key_, Purpose::accept, 0, step);
+    bits[static_cast<size_t>(t)] = accepts(barker_, r, prior_ratio, coin);
+  }
+  return bits;
+}
+
+}  // namespace pydpmc

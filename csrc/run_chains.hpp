@@ -1,0 +1,80 @@
+// Chains of Barker steps, a chunk at a time. Everything is allocated here, before the first step.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "concepts.hpp"
+#include "dispatch.hpp"
+#include "models/prior.hpp"
+#include "parallel.hpp"
+#include "random/key.hpp"
+#include "random/subsample.hpp"
+#include "samplers/barker.hpp"
+#include "samplers/proposal.hpp"
+
+namespace pydpmc {
+
+struct Target {
+  Records records;
+  ModelSpec model;
+  Prior prior;
+};
+
+// Where the iterates go: draws[chain][kept][dim], every `thin`-th after `warmup` steps.
+struct Draws {
+  double* out;
+  int64_t warmup, thin, kept;
+};
+
+struct Chain {
+  std::vector<double> theta, proposal, direction;
+  std::vector<double> loglik, proposed_loglik;  // full data
+  std::unique_ptr<Subsampler> subsampler;       // minibatch
+  std::vector<uint32_t> batch;
+  double log_prior = 0.0;
+  int64_t accepted = 0, clipped = 0;
+};
+
+class BarkerRun {
+ public:
+  BarkerRun(Target target, Barker barker, Proposal proposal, Key key, bool key_is_secret, int chains,
+            const double* init, Draws draws);
+  ~BarkerRun() { wipe(key_); }
+  BarkerRun(const BarkerRun&) = delete;
+  BarkerRun& operator=(const BarkerRun&) = delete;
+
+  void advance(int64_t steps, int threads, int64_t block);
+
+  int64_t steps_done() const { return done_; }
+  std::vector<int64_t> accepted() const;
+  int64_t clipped() const;
+
+  // Accept bits of the frozen move theta -> proposal at steps first .. first+count-1: for audits of the test itself.
+  std::vector<uint8_t> audit(const std::vector<double>& theta, const std::vector<double>& proposal,
+                             int64_t first, int64_t count);
+
+ private:
+  void step(Chain& chain, uint32_t id, uint64_t step, int threads, int64_t block, double* slopes);
+  RatioSum ratios(Chain& chain, uint32_t id, uint64_t step, int threads, int64_t block, double* slopes);
+  void refresh_loglik(Chain& chain, int threads, int64_t block);
+  void record(const Chain& chain, uint32_t id, int64_t steps_done);
+  void rekey_after_fork();
+  double* slopes_of(int thread) { return slopes_.data() + static_cast<size_t>(thread) * slopes_stride_; }
+
+  Target target_;
+  Barker barker_;
+  Proposal proposal_;
+  Key key_;
+  bool key_is_secret_;
+  uint64_t generation_;
+  std::vector<Chain> chains_;
+  Draws draws_;
+  int64_t done_ = 0;
+  bool started_ = false;
+  size_t slopes_stride_;
+  std::vector<double> slopes_;  // one workspace per thread
+};
+
+}  // namespace pydpmc

@@ -1,0 +1,55 @@
+// Symmetric random-walk proposals theta' = theta + A z, independent of the data.
+// gaussian: z ~ N(0, I). ball: z uniform in the ball of radius r. truncated_gaussian: N(0, I) given |z| <= r.
+// A bounded z keeps |theta' - theta| <= r |A|, which is what makes a Lipschitz likelihood ratio need no clipping.
+#pragma once
+
+#include <cmath>
+#include <vector>
+
+#include "random/normal.hpp"
+#include "random/uniform.hpp"
+
+namespace pydpmc {
+
+enum class ProposalKind : int { gaussian, ball, truncated_gaussian };
+
+struct Proposal {
+  ProposalKind kind;
+  double radius;
+  std::vector<double> factor;  // A, lower triangular, row by row; or its diagonal (dim entries)
+};
+
+inline double norm(const double* z, size_t dim) noexcept {
+  double total = 0.0;
+  for (size_t j = 0; j < dim; ++j) total += z[j] * z[j];
+  return std::sqrt(total);
+}
+
+inline void draw_direction(const Proposal& proposal, Stream& stream, double* z, size_t dim) noexcept {
+  fill_normal(stream, z, dim);
+  if (proposal.kind == ProposalKind::ball) {
+    const double length =
+        proposal.radius * std::pow(open_unit(stream), 1.0 / static_cast<double>(dim)) / norm(z, dim);
+    for (size_t j = 0; j < dim; ++j) z[j] *= length;
+  } else if (proposal.kind == ProposalKind::truncated_gaussian) {
+    while (norm(z, dim) > proposal.radius) fill_normal(stream, z, dim);
+  }
+}
+
+inline void propose(const Proposal& proposal, Stream& stream, const std::vector<double>& theta,
+                    std::vector<double>& z, std::vector<double>& out) noexcept {
+  const size_t dim = theta.size();
+  draw_direction(proposal, stream, z.data(), dim);
+  const bool diagonal = proposal.factor.size() == dim;
+  const double* a = proposal.factor.data();
+  for (size_t i = 0; i < dim; ++i) {
+    double step = 0.0;
+    if (diagonal)
+      step = a[i] * z[i];
+    else
+      for (size_t j = 0; j <= i; ++j) step += a[i * dim + j] * z[j];
+    out[i] = theta[i] + step;
+  }
+}
+
+}  // namespace pydpmc

@@ -1,0 +1,123 @@
+// Eight doubles at a time on any CPU. An operation acts lane by lane with one rounding, so a record's value is
+// the same on every instruction set and in every lane.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "isa.hpp"
+
+#define PYDPMC_INLINE [[gnu::always_inline]] inline
+
+PYDPMC_ISA_BEGIN
+
+#if defined(__AVX512F__)
+constexpr int native_lanes = 8;
+#elif defined(__AVX2__)
+constexpr int native_lanes = 4;
+#else
+constexpr int native_lanes = 2;
+#endif
+
+constexpr int lanes = 8;
+constexpr int parts = lanes / native_lanes;
+
+typedef double NativeF __attribute__((vector_size(native_lanes * 8)));
+typedef int64_t NativeI __attribute__((vector_size(native_lanes * 8)));
+
+struct F8 {
+  NativeF p[parts];
+};
+
+struct I8 {
+  NativeI p[parts];
+};
+
+PYDPMC_INLINE F8 fill(double x) noexcept {
+  F8 r;
+  for (int k = 0; k < parts; ++k) r.p[k] = NativeF{} + x;
+  return r;
+}
+
+PYDPMC_INLINE I8 zero_i8() noexcept {
+  I8 r;
+  for (int k = 0; k < parts; ++k) r.p[k] = NativeI{};
+  return r;
+}
+
+PYDPMC_INLINE F8 load(const double* from) noexcept {
+  F8 r;
+  std::memcpy(&r, from, sizeof r);
+  return r;
+}
+
+PYDPMC_INLINE void store(double* to, F8 x) noexcept { std::memcpy(to, &x, sizeof x); }
+
+#define PYDPMC_LANEWISE(op)                                  \
+  PYDPMC_INLINE F8 operator op(F8 a, F8 b) noexcept {        \
+    for (int k = 0; k < parts; ++k) a.p[k] = a.p[k] op b.p[k]; \
+    return a;                                                \
+  }                                                          \
+  PYDPMC_INLINE F8 operator op(F8 a, double b) noexcept { return a op fill(b); } \
+  PYDPMC_INLINE F8 operator op(double a, F8 b) noexcept { return fill(a) op b; }
+PYDPMC_LANEWISE(+)
+PYDPMC_LANEWISE(-)
+PYDPMC_LANEWISE(*)
+PYDPMC_LANEWISE(/)
+#undef PYDPMC_LANEWISE
+
+#define PYDPMC_COMPARE(op)                                                  \
+  PYDPMC_INLINE I8 operator op(F8 a, F8 b) noexcept {                       \
+    I8 mask;                                                                \
+    for (int k = 0; k < parts; ++k) mask.p[k] = (NativeI)(a.p[k] op b.p[k]); \
+    return mask;                                                            \
+  }
+PYDPMC_COMPARE(<)
+PYDPMC_COMPARE(>)
+PYDPMC_COMPARE(==)
+#undef PYDPMC_COMPARE
+
+PYDPMC_INLINE F8 select(I8 mask, F8 yes, F8 no) noexcept {
+  for (int k = 0; k < parts; ++k)
+    no.p[k] = (NativeF)((mask.p[k] & (NativeI)yes.p[k]) | (~mask.p[k] & (NativeI)no.p[k]));
+  return no;
+}
+
+PYDPMC_INLINE F8 max(F8 a, F8 b) noexcept { return select(a > b, a, b); }
+PYDPMC_INLINE F8 min(F8 a, F8 b) noexcept { return select(a < b, a, b); }
+
+PYDPMC_INLINE F8 abs(F8 a) noexcept {
+  for (int k = 0; k < parts; ++k) a.p[k] = (NativeF)((NativeI)a.p[k] & (NativeI{} + INT64_MAX));
+  return a;
+}
+
+PYDPMC_INLINE I8 operator+(I8 a, I8 b) noexcept {
+  for (int k = 0; k < parts; ++k) a.p[k] = a.p[k] + b.p[k];
+  return a;
+}
+
+PYDPMC_INLINE I8 operator-(I8 a, I8 b) noexcept {
+  for (int k = 0; k < parts; ++k) a.p[k] = a.p[k] - b.p[k];
+  return a;
+}
+
+PYDPMC_INLINE int64_t sum(I8 a) noexcept {
+  int64_t lane[lanes], total = 0;
+  std::memcpy(lane, &a, sizeof a);
+  for (int64_t v : lane) total += v;
+  return total;
+}
+
+// Adding 1.5 * 2^52 rounds |x| < 2^51 to the nearest integer (ties to even: an odd function) and leaves it in
+// the low bits.
+constexpr double rounding_magic = 6755399441055744.0;
+
+PYDPMC_INLINE I8 nearest_integer(F8 x) noexcept {
+  const F8 magic = fill(rounding_magic);
+  const F8 shifted = x + magic;
+  I8 r;
+  for (int k = 0; k < parts; ++k) r.p[k] = (NativeI)shifted.p[k] - (NativeI)magic.p[k];
+  return r;
+}
+
+PYDPMC_ISA_END

@@ -1,0 +1,218 @@
+"""Data: the private records, checked and copied once, and the public facts declared with them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from .public import Public
+
+_ALIGNMENT = 64
+_CHUNK = 65536
+_JUST_BELOW_ONE = 1.0 - 2.0**-50  # so that a row scaled to the bound is never above it after rounding
+
+Bounds = tuple[Any, Any]
+
+
+class Data:
+    """Private records with declared public bounds.
+
+    Bounds are declared, never learned: values outside ``x_bounds`` and ``y_bounds`` are clamped and rows longer
+    than ``row_norm`` are scaled down to it.
+
+    Parameters
+    ----------
+    x
+        Records, shape (n, d), or (n,) for one column.
+    y
+        Targets, shape (n,), for regression and classification.
+    row_norm
+        Public bound on the Euclidean norm of a row of `x`.
+    x_bounds
+        Public (low, high) of the columns of `x`: two numbers, or two arrays of length d.
+    y_bounds
+        Public (low, high) of `y`.
+    columns
+        Names of the columns of `x`; they become the names of the coefficients.
+    public_n
+        A public number of records, used for planning under ``adjacency="add_remove"``.
+    on_invalid
+        ``"raise"`` refuses NaN and infinity; ``"drop"`` lets such records contribute nothing (they still
+        count in n, so that the size of the data set does not depend on them).
+
+    Examples
+    --------
+    >>> import numpy as np, pydpmc as dp
+    >>> data = dp.Data(np.array([[0.3, 4.0], [0.6, 0.8]]), np.array([0, 1]), row_norm=1.0)
+    >>> data.public.n, data.public.width, data.public.row_norm
+    (2, 2, 1.0)
+    """
+
+    def __init__(
+        self,
+        x: npt.ArrayLike,
+        y: npt.ArrayLike | None = None,
+        *,
+        row_norm: float | None = None,
+        x_bounds: Bounds | None = None,
+        y_bounds: Bounds | None = None,
+        columns: Sequence[str] | None = None,
+        public_n: int | None = None,
+        on_invalid: Literal["raise", "drop"] = "raise",
+    ) -> None:
+        if on_invalid not in ("raise", "drop"):
+            raise ValueError(f'on_invalid must be "raise" or "drop", not {on_invalid!r}')
+        features = _numeric(x, "x")
+        if features.ndim == 1:
+            features = features[:, None]
+        if features.ndim != 2:
+            raise ValueError(f"x must have one or two dimensions, but it has {features.ndim}")
+        n, width = features.shape
+        if n < 1 or width < 1:
+            raise ValueError(f"x must have at least one row and one column, but its shape is {features.shape}")
+        if n >= 2**31:
+            raise ValueError(f"x has {n} rows; at most 2^31 - 1 are supported")
+        target = None if y is None else _numeric(y, "y")
+        if target is not None and target.shape != (n,):
+            raise ValueError(f"x has {n} rows but y has shape {target.shape}; y needs one value per row of x")
+        self._public = Public(
+            n=n,
+            columns=_column_names(columns, width),
+            has_target=target is not None,
+            row_norm=_positive(row_norm, "row_norm"),
+            x_bounds=_column_bounds(x_bounds, width),
+            y_bounds=_target_bounds(y_bounds, target is not None),
+            public_n=_count(public_n),
+        )
+        self._rows = _aligned_rows(n, _stride(width, target is not None))
+        invalid = self._fill(features, target)
+        if on_invalid == "raise":
+            self._refuse(invalid)
+
+    @property
+    def public(self) -> Public:
+        """The public facts: all that a plan may see."""
+        return self._public
+
+    def __len__(self) -> int:
+        return self._public.n
+
+    def __repr__(self) -> str:
+        return f"Data({self._public})"
+
+    def _fill(self, features: npt.NDArray[Any], target: npt.NDArray[Any] | None) -> npt.NDArray[np.int64]:
+        """Write the bounded records; return the number of non-finite values per column (target last)."""
+        public, width = self._public, self._public.width
+        invalid = np.zeros(width + 1, dtype=np.int64)
+        for start in range(0, public.n, _CHUNK):
+            rows = self._rows[start : start + _CHUNK]
+            x = rows[:, :width]
+            x[...] = features[start : start + _CHUNK]
+            bad = ~np.isfinite(x)
+            invalid[:width] += bad.sum(axis=0)
+            broken = bad.any(axis=1)
+            x[broken] = 0.0
+            _bound_rows(x, public)
+            marker = rows[:, 0]
+            if target is not None:
+                marker = rows[:, width]
+                marker[...] = target[start : start + _CHUNK]
+                bad_target = ~np.isfinite(marker)
+                invalid[width] += bad_target.sum()
+                broken |= bad_target
+                if public.y_bounds is not None:
+                    np.clip(marker, *public.y_bounds, out=marker)
+            marker[broken] = np.nan  # the kernels count a NaN log-likelihood ratio as zero
+        return invalid
+
+    def _refuse(self, invalid: npt.NDArray[np.int64]) -> None:
+        names = (*self._public.columns, "y")
+        found = [f"{name}: {count}" for name, count in zip(names, invalid, strict=True) if count]
+        if found:
+            raise ValueError(
+                "NaN or infinite values, by column ("
+                + ", ".join(found)
+                + '). Clean them, or pass on_invalid="drop" to let such records contribute nothing.'
+            )
+
+
+def _numeric(values: npt.ArrayLike, name: str) -> npt.NDArray[Any]:
+    array = np.asarray(values)
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"{name} must hold real numbers, but its dtype is {array.dtype}; encode it as numbers first")
+    return array
+
+
+def _positive(value: float | None, name: str) -> float | None:
+    if value is None:
+        return None
+    if not (np.isfinite(value) and value > 0):
+        raise ValueError(f"{name} must be a positive finite number, not {value!r}")
+    return float(value)
+
+
+def _count(value: int | None) -> int | None:
+    if value is not None and (int(value) != value or value < 1):
+        raise ValueError(f"public_n must be a positive whole number, not {value!r}")
+    return None if value is None else int(value)
+
+
+def _column_names(columns: Sequence[str] | None, width: int) -> tuple[str, ...]:
+    if columns is None:
+        return tuple(f"x{j}" for j in range(width))
+    names = tuple(str(c) for c in columns)
+    if len(names) != width or len(set(names)) != width:
+        raise ValueError(f"columns must be {width} distinct names, one per column of x, but {len(names)} were given")
+    return names
+
+
+def _column_bounds(bounds: Bounds | None, width: int) -> tuple[tuple[float, float], ...] | None:
+    if bounds is None:
+        return None
+    try:
+        low, high = (np.broadcast_to(np.asarray(b, dtype=float), (width,)) for b in bounds)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"x_bounds must be (low, high), each one number or an array with one number per column ({width})"
+        ) from None
+    if not (np.isfinite(low).all() and np.isfinite(high).all() and (low <= high).all()):
+        raise ValueError("x_bounds must be finite with low <= high in every column")
+    return tuple((float(a), float(b)) for a, b in zip(low, high, strict=True))
+
+
+def _target_bounds(bounds: Bounds | None, has_target: bool) -> tuple[float, float] | None:
+    if bounds is None:
+        return None
+    if not has_target:
+        raise ValueError("y_bounds was given but y was not")
+    low, high = (float(b) for b in bounds)
+    if not (np.isfinite(low) and np.isfinite(high) and low <= high):
+        raise ValueError("y_bounds must be (low, high), finite with low <= high")
+    return low, high
+
+
+def _bound_rows(x: npt.NDArray[np.float64], public: Public) -> None:
+    if public.x_bounds is not None:
+        low, high = np.array(public.x_bounds).T
+        np.clip(x, low, high, out=x)
+    if public.row_norm is not None:
+        largest = np.abs(x).max(axis=1)
+        safe = np.where(largest > 0, largest, 1.0)  # scaled norms: squares of 1e300 must not overflow
+        norms = safe * np.sqrt(np.einsum("ij,ij->i", x / safe[:, None], x / safe[:, None]))
+        long = norms > public.row_norm
+        x[long] *= (public.row_norm * _JUST_BELOW_ONE / norms[long])[:, None]
+
+
+def _stride(width: int, has_target: bool) -> int:
+    used = width + has_target
+    return used if width < 4 else (used + 3) // 4 * 4
+
+
+def _aligned_rows(n: int, stride: int) -> npt.NDArray[np.float64]:
+    size = n * stride
+    raw = np.zeros(size + _ALIGNMENT // 8, dtype=np.float64)
+    start = (-raw.ctypes.data % _ALIGNMENT) // 8
+    return raw[start : start + size].reshape(n, stride)

@@ -1,0 +1,55 @@
+"""What may be known for free: the shape of a table and the bounds its owner declared."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Public:
+    """The public facts of a data set, and nothing else of it.
+
+    Parameters
+    ----------
+    n
+        Number of records. It is public under ``adjacency="replace"`` only; a plan under
+        ``"add_remove"`` never reads it and uses `public_n` instead.
+    columns
+        Names of the feature columns.
+    has_target
+        Whether each record has a target y.
+    row_norm
+        Declared bound on the Euclidean norm of a record's features.
+    x_bounds
+        Declared (low, high) per feature column.
+    y_bounds
+        Declared (low, high) of the target.
+    public_n
+        A number of records that is declared public, for planning under ``"add_remove"``.
+    """
+
+    n: int
+    columns: tuple[str, ...]
+    has_target: bool
+    row_norm: float | None = None
+    x_bounds: tuple[tuple[float, float], ...] | None = None
+    y_bounds: tuple[float, float] | None = None
+    public_n: int | None = None
+
+    @property
+    def width(self) -> int:
+        """Number of feature columns."""
+        return len(self.columns)
+
+    @property
+    def feature_norm(self) -> float | None:
+        """The least declared bound on the norm of a record's features, or None."""
+        bounds = [] if self.row_norm is None else [self.row_norm]
+        if self.x_bounds is not None:
+            bounds.append(math.sqrt(sum(max(abs(lo), abs(hi)) ** 2 for lo, hi in self.x_bounds)))
+        return min(bounds) if bounds else None
+
+    def size(self, adjacency: str) -> int | None:
+        """Return the number of records a plan under this adjacency may know."""
+        return self.n if adjacency == "replace" else self.public_n
