@@ -1,6 +1,8 @@
 // The kernels of one instruction set, and the choice between them at run time.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -8,6 +10,8 @@ namespace pydpmc {
 
 struct KernelTable {
   const char* isa;
+  void (*chacha20_blocks)(const std::uint32_t key[8], std::uint32_t counter, const std::uint32_t nonce[3],
+                          std::uint32_t* out, std::size_t blocks) noexcept;
 };
 
 // The best table this CPU can run; PYDPMC_ISA in the environment names another (for tests).

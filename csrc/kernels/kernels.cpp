@@ -1,6 +1,7 @@
 // Compiled once per instruction set (see CMakeLists.txt): the only code that loops over records.
 #include "dispatch.hpp"
 #include "isa.hpp"
+#include "random/chacha20_blocks.hpp"
 
 #define PYDPMC_STRING(x) #x
 #define PYDPMC_NAME(x) PYDPMC_STRING(x)
@@ -8,6 +9,6 @@
 PYDPMC_ISA_BEGIN
 
 extern const KernelTable table;
-const KernelTable table{PYDPMC_NAME(PYDPMC_ISA)};
+const KernelTable table{PYDPMC_NAME(PYDPMC_ISA), chacha20_blocks};
 
 PYDPMC_ISA_END

@@ -1,0 +1,97 @@
+// The ChaCha20 key stream of RFC 8439, one block per vector lane. Compiled once per instruction set, hence
+// its own copy of the rounds: an inline function shared with random/chacha20.hpp could be linked with the
+// wrong one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "isa.hpp"
+
+PYDPMC_ISA_BEGIN
+namespace chacha20 {
+
+#if defined(__AVX512F__)
+constexpr std::size_t widest_lanes = 16;
+#elif defined(__AVX2__)
+constexpr std::size_t widest_lanes = 8;
+#else
+constexpr std::size_t widest_lanes = 4;
+#endif
+constexpr std::size_t narrowest_lanes = 4;
+constexpr std::size_t words = 16;
+
+template <std::size_t lanes>
+struct Lanes {
+  typedef std::uint32_t Vector __attribute__((vector_size(4 * lanes)));
+  Vector x[words];
+
+  template <int bits>
+  static Vector rotate(Vector v) {
+    return (v << bits) | (v >> (32 - bits));
+  }
+
+  void quarter_round(int a, int b, int c, int d) {
+    x[a] += x[b], x[d] = rotate<16>(x[d] ^ x[a]);
+    x[c] += x[d], x[b] = rotate<12>(x[b] ^ x[c]);
+    x[a] += x[b], x[d] = rotate<8>(x[d] ^ x[a]);
+    x[c] += x[d], x[b] = rotate<7>(x[b] ^ x[c]);
+  }
+
+  void double_round() {
+    for (int i = 0; i < 4; ++i) quarter_round(i, 4 + i, 8 + i, 12 + i);
+    for (int i = 0; i < 4; ++i) quarter_round(i, 4 + (i + 1) % 4, 8 + (i + 2) % 4, 12 + (i + 3) % 4);
+  }
+};
+
+struct Start {
+  std::uint32_t word[words];
+
+  Start(const std::uint32_t key[8], std::uint32_t counter, const std::uint32_t nonce[3])
+      : word{0x61707865, 0x3320646e, 0x79622d32, 0x6b206574, key[0],  key[1],   key[2],   key[3],
+             key[4],     key[5],     key[6],     key[7],     counter, nonce[0], nonce[1], nonce[2]} {}
+};
+
+// Blocks of `lanes` consecutive counters; the first `wanted` of them are written.
+template <std::size_t lanes>
+void write_group(const Start& start, std::uint32_t* out, std::size_t wanted) {
+  using Vector = typename Lanes<lanes>::Vector;
+  Vector first[words];
+  for (std::size_t w = 0; w < words; ++w) first[w] = Vector{} + start.word[w];
+  for (std::size_t lane = 0; lane < lanes; ++lane) first[12][lane] += static_cast<std::uint32_t>(lane);
+
+  Lanes<lanes> state;
+  for (std::size_t w = 0; w < words; ++w) state.x[w] = first[w];
+  for (int round = 0; round < 20; round += 2) state.double_round();
+
+  alignas(4 * lanes) std::uint32_t tile[words][lanes];
+  for (std::size_t w = 0; w < words; ++w) {
+    const Vector sum = state.x[w] + first[w];
+    std::memcpy(tile[w], &sum, sizeof sum);
+  }
+  for (std::size_t block = 0; block < wanted; ++block)
+    for (std::size_t w = 0; w < words; ++w) std::memcpy(out + block * words + w, &tile[w][block], 4);
+}
+
+template <std::size_t lanes>
+void write_blocks(Start& start, std::uint32_t* out, std::size_t blocks) {
+  for (; blocks >= lanes; blocks -= lanes, out += lanes * words) {
+    write_group<lanes>(start, out, lanes);
+    start.word[12] += static_cast<std::uint32_t>(lanes);
+  }
+  if constexpr (lanes > narrowest_lanes)
+    write_blocks<lanes / 2>(start, out, blocks);
+  else if (blocks > 0)
+    write_group<lanes>(start, out, blocks);
+}
+
+}  // namespace chacha20
+
+static void chacha20_blocks(const std::uint32_t key[8], std::uint32_t counter, const std::uint32_t nonce[3],
+                            std::uint32_t* out, std::size_t blocks) noexcept {
+  chacha20::Start start(key, counter, nonce);
+  chacha20::write_blocks<chacha20::widest_lanes>(start, out, blocks);
+}
+
+PYDPMC_ISA_END

@@ -1,0 +1,26 @@
+// The secret of a run: 256 bits, from the operating system or, for tests, from a seed.
+#pragma once
+
+#include <cstdint>
+
+namespace pydpmc {
+
+struct Key {
+  std::uint32_t words[8];
+};
+
+// Throws std::runtime_error when the operating system gives no entropy; there is no other source to fall back
+// on.
+Key key_from_os();
+
+// For tests: whoever knows the seed can subtract the noise.
+Key key_from_seed(std::uint64_t seed) noexcept;
+
+// Overwrites the key, also where the compiler could prove that nobody reads it again.
+void wipe(Key& key) noexcept;
+
+// Changes in the child of every fork. A run keyed by the operating system that sees another value than at its
+// start is a copy of its parent and must take a new key before it draws.
+std::uint64_t fork_generation() noexcept;
+
+}  // namespace pydpmc

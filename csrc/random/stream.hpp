@@ -1,0 +1,95 @@
+// A stream of random 64-bit words that belongs to (key, purpose, chain, step), never to a thread.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+#include "dispatch.hpp"
+#include "random/chacha20.hpp"
+#include "random/key.hpp"
+
+namespace pydpmc {
+
+static_assert(std::endian::native == std::endian::little, "a word is two key-stream words, low half first");
+
+enum class Purpose : std::uint8_t {
+  proposal = 1,
+  subsample = 2,
+  accept = 3,
+  initial = 4,
+  noise = 5,
+  test = 255
+};
+
+inline constexpr std::uint32_t max_chains = std::uint32_t{1} << 24;
+
+class Stream {
+ public:
+  // chain < max_chains, checked by the caller: then (purpose, chain, step) fills the 96-bit nonce
+  // injectively.
+  Stream(const Key& key, Purpose purpose, std::uint32_t chain, std::uint64_t step) noexcept
+      : key_(key),
+        nonce_{static_cast<std::uint32_t>(purpose) | chain << 8, static_cast<std::uint32_t>(step),
+               static_cast<std::uint32_t>(step >> 32)} {}
+
+  std::uint64_t next64() noexcept {
+    if (position_ == filled_) refill();
+    return buffer_[position_++];
+  }
+
+  // The same words, in the same order, as n calls of next64.
+  void fill(std::uint64_t* out, std::size_t n) noexcept {
+    const std::size_t buffered = filled_ - position_ < n ? filled_ - position_ : n;
+    std::memcpy(out, buffer_ + position_, buffered * sizeof *out);
+    position_ += buffered;
+    out += buffered;
+    n -= buffered;
+    const std::size_t blocks = n / words_per_block;
+    if (blocks > 1) {
+      write_blocks(out, blocks);
+      out += blocks * words_per_block;
+      n -= blocks * words_per_block;
+    }
+    for (std::size_t i = 0; i < n; ++i) out[i] = next64();
+  }
+
+ private:
+  static constexpr std::size_t words_per_block = chacha20_words / 2;
+  static constexpr std::size_t buffered_blocks = 8;
+  static constexpr std::uint64_t max_blocks = std::uint64_t{1} << 32;
+
+  // Most streams end within their first block, which is cheaper alone than as a lane of many.
+  void refill() noexcept {
+    const std::size_t blocks = next_block_ == 0 ? 1 : buffered_blocks;
+    write_blocks(buffer_, blocks);
+    position_ = 0;
+    filled_ = blocks * words_per_block;
+  }
+
+  void write_blocks(std::uint64_t* out, std::size_t blocks) noexcept {
+    // 256 GiB in one step: repeating the stream would be worse than stopping.
+    if (blocks > max_blocks - next_block_) std::abort();
+    const auto counter = static_cast<std::uint32_t>(next_block_);
+    if (blocks == 1) {
+      std::uint32_t words[chacha20_words];
+      chacha20_block(key_.words, counter, nonce_, words);
+      std::memcpy(out, words, sizeof words);
+    } else {
+      // The kernel stores with memcpy, so it may write into 64-bit words.
+      kernels().chacha20_blocks(key_.words, counter, nonce_, reinterpret_cast<std::uint32_t*>(out), blocks);
+    }
+    next_block_ += blocks;
+  }
+
+  Key key_;
+  std::uint32_t nonce_[3];
+  std::uint64_t next_block_ = 0;
+  std::size_t position_ = 0;
+  std::size_t filled_ = 0;
+  std::uint64_t buffer_[buffered_blocks * words_per_block];
+};
+
+}  // namespace pydpmc
