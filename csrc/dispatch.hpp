@@ -6,12 +6,22 @@
 #include <string>
 #include <vector>
 
+#include "concepts.hpp"
+
 namespace pydpmc {
 
 struct KernelTable {
   const char* isa;
   void (*chacha20_blocks)(const std::uint32_t key[8], std::uint32_t counter, const std::uint32_t nonce[3],
                           std::uint32_t* out, std::size_t blocks) noexcept;
+  void (*log_likelihoods)(const ModelSpec&, const Records&, const double* theta, double* slopes,
+                          std::int64_t begin, std::int64_t end, double* loglik) noexcept;
+  RatioSum (*full_ratio)(const ModelSpec&, const Records&, const double* proposal, double* slopes,
+                         std::int64_t begin, std::int64_t end, const double* current_loglik,
+                         double* proposed_loglik, const Grid&) noexcept;
+  RatioSum (*batch_ratio)(const ModelSpec&, const Records&, const double* current, const double* proposal,
+                          double* slopes, const std::uint32_t* index, std::int64_t count,
+                          const Grid&) noexcept;
 };
 
 // The best table this CPU can run; PYDPMC_ISA in the environment names another (for tests).

@@ -51,8 +51,8 @@ void BarkerRun::advance(int64_t steps, int threads, int64_t block) {
   threads = std::clamp(threads, 1, most_threads);
   slopes_.resize(static_cast<size_t>(threads) * slopes_stride_);
   const int64_t chains = static_cast<int64_t>(chains_.size());
-  const bool inside_a_step = barker_.batch == 0 && chains < threads &&
-                             target_.records.n >= fewest_records_per_thread * threads;
+  const bool inside_a_step =
+      barker_.batch == 0 && chains < threads && target_.records.n >= fewest_records_per_thread * threads;
   const int outer = inside_a_step ? 1 : static_cast<int>(std::min<int64_t>(threads, chains));
   const int inner = inside_a_step ? threads : 1;
   const int64_t first = done_;
@@ -89,8 +89,8 @@ RatioSum BarkerRun::ratios(Chain& chain, uint32_t id, uint64_t step, int threads
   if (barker_.batch > 0) {
     Stream choice(key_, Purpose::subsample, id, step);
     chain.subsampler->draw(choice, chain.batch.data());
-    return kernel.batch_ratio(target_.model, target_.records, chain.theta.data(), chain.proposal.data(), slopes,
-                              chain.batch.data(), barker_.batch, barker_.grid);
+    return kernel.batch_ratio(target_.model, target_.records, chain.theta.data(), chain.proposal.data(),
+                              slopes, chain.batch.data(), barker_.batch, barker_.grid);
   }
   return sum_blocks(target_.records.n, block, threads, [&](int thread, int64_t begin, int64_t end) {
     return kernel.full_ratio(target_.model, target_.records, chain.proposal.data(),
@@ -139,7 +139,8 @@ std::vector<uint8_t> BarkerRun::audit(const std::vector<double>& theta, const st
   chain.theta = theta;
   chain.proposal = proposal;
   refresh_loglik(chain, 1, block);
-  const double prior_ratio = log_prior(target_.prior, proposal.data()) - log_prior(target_.prior, theta.data());
+  const double prior_ratio =
+      log_prior(target_.prior, proposal.data()) - log_prior(target_.prior, theta.data());
   std::vector<uint8_t> bits(static_cast<size_t>(count));
   for (int64_t t = 0; t < count; ++t) {
     const uint64_t step = static_cast<uint64_t>(first + t);

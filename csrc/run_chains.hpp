@@ -51,7 +51,8 @@ class BarkerRun {
   std::vector<int64_t> accepted() const;
   int64_t clipped() const;
 
-  // Accept bits of the frozen move theta -> proposal at steps first .. first+count-1: for audits of the test itself.
+  // Accept bits of the frozen move theta -> proposal at steps first .. first+count-1: for audits of the test
+  // itself.
   std::vector<uint8_t> audit(const std::vector<double>& theta, const std::vector<double>& proposal,
                              int64_t first, int64_t count);
 

@@ -46,7 +46,8 @@ Records records_of(const Array& rows, int columns, bool has_target) {
 }
 
 Prior prior_of(const Array& table, int dim) {
-  require(table.ndim() == 2 && table.shape(0) == dim && table.shape(1) == 5, "prior must have a row per parameter");
+  require(table.ndim() == 2 && table.shape(0) == dim && table.shape(1) == 5,
+          "prior must have a row per parameter");
   Prior prior;
   for (py::ssize_t j = 0; j < dim; ++j)
     prior.push_back({static_cast<PriorKind>(static_cast<int>(table.at(j, 0))), table.at(j, 1), table.at(j, 2),
@@ -54,18 +55,26 @@ Prior prior_of(const Array& table, int dim) {
   return prior;
 }
 
-Barker barker_of(double shift_per_clip, double clip, int bits, int64_t batch, int64_t n, double v_max, double c,
-                 double x_max, std::vector<double> atoms, std::vector<double> weights) {
+Barker barker_of(double shift_per_clip, double clip, int bits, int64_t batch, int64_t n, double v_max,
+                 double c, double x_max, std::vector<double> atoms, std::vector<double> weights) {
   require(clip > 0 && std::isfinite(clip), "clip must be positive and finite");
-  require(bits >= 1 && bits <= 50, "bits must be 1 to 50");
+  require(bits >= 1 && bits <= (batch > 0 ? 25 : 50), "bits must be 1 to 50, or 1 to 25 for batches");
   require(std::ldexp(static_cast<double>(n), bits) < 0x1p62, "n times 2^bits overflows a 64-bit sum");
   require(batch == 0 || (batch >= 2 && batch < n), "batch must be 0 or 2 to n - 1");
-  require(batch == 0 || std::ldexp(static_cast<double>(batch), 2 * bits) < 0x1p62, "squares overflow 64 bits");
+  require(batch == 0 || std::ldexp(static_cast<double>(batch), 2 * bits) < 0x1p62,
+          "squares overflow 64 bits");
   require(batch == 0 || (v_max > 0 && v_max < c), "v_max must lie between 0 and c");
   require(atoms.size() == weights.size(), "atoms and weights differ in length");
   const double units = std::ldexp(1.0, bits);
   const double scale = shift_per_clip * clip / units;
-  return {scale, {clip, units / clip}, batch, v_max / (units * units), v_max, c, x_max, std::move(atoms),
+  return {scale,
+          {clip, units / clip},
+          batch,
+          v_max / (units * units),
+          v_max,
+          c,
+          x_max,
+          std::move(atoms),
           std::move(weights)};
 }
 
@@ -73,11 +82,12 @@ class BoundRun {
  public:
   BoundRun(Array rows, int columns, bool has_target, const std::string& model, bool intercept,
            std::array<double, 2> constants, const Array& prior, int proposal, double radius,
-           std::vector<double> factor, double shift_per_clip, double clip, int bits, int64_t batch, double v_max,
-           double c, double x_max, std::vector<double> atoms, std::vector<double> weights, Array init, Array draws,
-           int64_t warmup, int64_t thin, std::optional<uint64_t> seed)
+           std::vector<double> factor, double shift_per_clip, double clip, int bits, int64_t batch,
+           double v_max, double c, double x_max, std::vector<double> atoms, std::vector<double> weights,
+           Array init, Array draws, int64_t warmup, int64_t thin, std::optional<uint64_t> seed)
       : rows_(std::move(rows)), draws_(std::move(draws)) {
-    require(init.ndim() == 2 && init.shape(0) >= 1 && init.shape(0) < (1 << 24), "init must be (chains, dim)");
+    require(init.ndim() == 2 && init.shape(0) >= 1 && init.shape(0) < (1 << 24),
+            "init must be (chains, dim)");
     const int dim = static_cast<int>(init.shape(1));
     require(draws_.ndim() == 3 && draws_.shape(0) == init.shape(0) && draws_.shape(2) == dim,
             "draws must be (chains, kept, dim)");
@@ -127,18 +137,19 @@ void bind_barker(py::module_& m) {
   m.def("has_openmp", &has_openmp);
   m.def("hardware_threads", &hardware_threads);
   py::class_<BoundRun>(m, "BarkerRun")
-      .def(py::init<Array, int, bool, const std::string&, bool, std::array<double, 2>, const Array&, int, double,
-                    std::vector<double>, double, double, int, int64_t, double, double, double,
+      .def(py::init<Array, int, bool, const std::string&, bool, std::array<double, 2>, const Array&, int,
+                    double, std::vector<double>, double, double, int, int64_t, double, double, double,
                     std::vector<double>, std::vector<double>, Array, Array, int64_t, int64_t,
                     std::optional<uint64_t>>(),
            py::kw_only(), py::arg("rows").noconvert(), py::arg("columns"), py::arg("has_target"),
-           py::arg("model"), py::arg("intercept"), py::arg("constants"), py::arg("prior"), py::arg("proposal"),
-           py::arg("radius"), py::arg("factor"), py::arg("shift_per_clip"), py::arg("clip"), py::arg("bits"),
-           py::arg("batch"), py::arg("v_max"), py::arg("c"), py::arg("x_max"), py::arg("atoms"),
-           py::arg("weights"), py::arg("init"), py::arg("draws").noconvert(), py::arg("warmup"),
-           py::arg("thin"), py::arg("seed"))
+           py::arg("model"), py::arg("intercept"), py::arg("constants"), py::arg("prior"),
+           py::arg("proposal"), py::arg("radius"), py::arg("factor"), py::arg("shift_per_clip"),
+           py::arg("clip"), py::arg("bits"), py::arg("batch"), py::arg("v_max"), py::arg("c"),
+           py::arg("x_max"), py::arg("atoms"), py::arg("weights"), py::arg("init"),
+           py::arg("draws").noconvert(), py::arg("warmup"), py::arg("thin"), py::arg("seed"))
       .def("advance", &BoundRun::advance, py::arg("steps"), py::arg("threads"), py::arg("block"))
-      .def("audit", &BoundRun::audit, py::arg("theta"), py::arg("proposal"), py::arg("first"), py::arg("count"))
+      .def("audit", &BoundRun::audit, py::arg("theta"), py::arg("proposal"), py::arg("first"),
+           py::arg("count"))
       .def_property_readonly("steps_done", [](BoundRun& r) { return r.run().steps_done(); })
       .def_property_readonly("accepted", [](BoundRun& r) { return r.run().accepted(); })
       .def_property_readonly("clipped", [](BoundRun& r) { return r.run().clipped(); });

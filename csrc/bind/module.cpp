@@ -7,6 +7,9 @@
 namespace py = pybind11;
 
 void bind_random(py::module_& m);
+namespace pydpmc {
+void bind_barker(py::module_& m);
+}
 
 PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
   m.doc() = "The compiled core of pydpmc. Private: use the package.";
@@ -14,4 +17,5 @@ PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
   m.def("isa", [] { return std::string(pydpmc::kernels().isa); });
   m.def("use_isa", &pydpmc::use_isa, py::arg("isa"));
   bind_random(m);
+  pydpmc::bind_barker(m);
 }

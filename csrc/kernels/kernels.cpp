@@ -1,6 +1,7 @@
 // Compiled once per instruction set (see CMakeLists.txt): the only code that loops over records.
 #include "dispatch.hpp"
 #include "isa.hpp"
+#include "kernels/ratio.hpp"
 #include "random/chacha20_blocks.hpp"
 
 #define PYDPMC_STRING(x) #x
@@ -9,6 +10,6 @@
 PYDPMC_ISA_BEGIN
 
 extern const KernelTable table;
-const KernelTable table{PYDPMC_NAME(PYDPMC_ISA), chacha20_blocks};
+const KernelTable table{PYDPMC_NAME(PYDPMC_ISA), chacha20_blocks, log_likelihoods, full_ratio, batch_ratio};
 
 PYDPMC_ISA_END

@@ -6,48 +6,95 @@
 
 PYDPMC_ISA_BEGIN
 
-PYDPMC_INLINE double sum_lanes(F8 x) noexcept {
-  double v[lanes];
-  store(v, x);
-  return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
+// Adds row[0..3] * slopes[0..3] to the first four lanes of total.
+PYDPMC_INLINE void add_half(F8& total, const double* row, const double* slopes) noexcept {
+  if constexpr (native_lanes <= 4) {
+    for (int k = 0; k < 4 / native_lanes; ++k)
+      total.p[k] = total.p[k] + load_native(row + k * native_lanes) * load_native(slopes + k * native_lanes);
+  } else {
+    F8 product = fill(0.0);
+    for (int k = 0; k < 4; ++k) product.p[0][k] = row[k] * slopes[k];
+    total = total + product;
+  }
+}
+
+// ((0+4) + (2+6)) + ((1+5) + (3+7))
+PYDPMC_INLINE double sum_lanes(const F8& x) noexcept {
+  typedef double Pair __attribute__((vector_size(16)));
+  if constexpr (parts == 4) {
+    const NativeF pair = (x.p[0] + x.p[2 % parts]) + (x.p[1 % parts] + x.p[3 % parts]);
+    return pair[0] + pair[1];
+  } else {
+    constexpr int quad = 4 % native_lanes;  // where lane 4 sits in the last part
+    const NativeF low = x.p[0], high = x.p[parts - 1];
+    const Pair first = Pair{low[0], low[1]} + Pair{high[quad], high[quad + 1]};
+    const Pair second = Pair{low[2 % native_lanes], low[3 % native_lanes]} +
+                        Pair{high[(quad + 2) % native_lanes], high[(quad + 3) % native_lanes]};
+    const Pair pair = first + second;
+    return pair[0] + pair[1];
+  }
 }
 
 // Rows of four or more columns are padded to a multiple of four (pydpmc/data.py), and slopes are zero beyond
-// the last column, so that half vectors may be read whole.
-PYDPMC_INLINE double dot(const double* row, const double* slopes, int columns) noexcept {
+// the last column, so that half vectors may be read whole. Four rows at a time hide the latency of the adds.
+PYDPMC_INLINE void dot4(const double* const* row, const double* slopes, int columns, double* out) noexcept {
   if (columns < 4) {
-    double total = row[0] * slopes[0];
-    for (int j = 1; j < columns; ++j) total += row[j] * slopes[j];
-    return total;
+    for (int r = 0; r < 4; ++r) {
+      out[r] = row[r][0] * slopes[0];
+      for (int j = 1; j < columns; ++j) out[r] += row[r][j] * slopes[j];
+    }
+    return;
   }
-  F8 total = fill(0.0);
+  F8 total[4] = {fill(0.0), fill(0.0), fill(0.0), fill(0.0)};
   int j = 0;
-  for (; j + lanes <= columns; j += lanes) total = total + load(row + j) * load(slopes + j);
-  double rest[2 * lanes] = {};
-  if (j < columns) {
-    const int width = columns - j > 4 ? lanes : 4;
-    std::memcpy(rest, row + j, static_cast<size_t>(width) * sizeof(double));
-    std::memcpy(rest + lanes, slopes + j, static_cast<size_t>(width) * sizeof(double));
-    total = total + load(rest) * load(rest + lanes);
+  for (; j + 4 < columns; j += lanes) {
+    const F8 slope = load(slopes + j);
+#pragma GCC unroll 4
+    for (int r = 0; r < 4; ++r) total[r] = total[r] + load(row[r] + j) * slope;
   }
-  return sum_lanes(total);
+  if (j < columns) {
+#pragma GCC unroll 4
+    for (int r = 0; r < 4; ++r) add_half(total[r], row[r] + j, slopes + j);
+  }
+#pragma GCC unroll 4
+  for (int r = 0; r < 4; ++r) out[r] = sum_lanes(total[r]);
+}
+
+// The lanes value(0) .. value(7), joined in registers.
+template <class Value>
+PYDPMC_INLINE F8 gather(const Value& value) noexcept {
+  F8 r;
+  for (int k = 0; k < parts; ++k) {
+    const int i = k * native_lanes;
+    if constexpr (native_lanes == 2)
+      r.p[k] = NativeF{value(i), value(i + 1)};
+    else if constexpr (native_lanes == 4)
+      r.p[k] = NativeF{value(i), value(i + 1), value(i + 2), value(i + 3)};
+    else
+      r.p[k] = NativeF{value(i),     value(i + 1), value(i + 2), value(i + 3),
+                       value(i + 4), value(i + 5), value(i + 6), value(i + 7)};
+  }
+  return r;
 }
 
 template <class Model>
 PYDPMC_INLINE F8 predict(const double* const (&row)[lanes], int columns, const Prepared& p) noexcept {
-  double eta[lanes];
-  if constexpr (Model::has_slopes)
-    for (int k = 0; k < lanes; ++k) eta[k] = dot(row[k], p.slopes, columns) + p.offset;
-  else
-    for (int k = 0; k < lanes; ++k) eta[k] = row[k][0];
-  return load(eta);
+  if constexpr (Model::has_slopes) {
+    double eta[lanes];
+    dot4(row, p.slopes, columns, eta);
+    dot4(row + 4, p.slopes, columns, eta + 4);
+    return gather([&](int k) PYDPMC_LAMBDA { return eta[k]; }) + p.offset;
+  } else {
+    return gather([&](int k) PYDPMC_LAMBDA { return row[k][0]; });
+  }
 }
 
-PYDPMC_INLINE F8 targets(const double* const (&row)[lanes], const Records& records) noexcept {
-  double y[lanes] = {};
-  if (records.has_target)
-    for (int k = 0; k < lanes; ++k) y[k] = row[k][records.columns];
-  return load(y);
+template <class Model>
+PYDPMC_INLINE F8 targets(const double* const (&row)[lanes], int columns) noexcept {
+  if constexpr (Model::has_target)
+    return gather([&](int k) PYDPMC_LAMBDA { return row[k][columns]; });
+  else
+    return fill(0.0);
 }
 
 PYDPMC_ISA_END

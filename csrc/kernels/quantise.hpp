@@ -1,5 +1,5 @@
-// A log-likelihood ratio, clipped to [-B, B] and rounded to the public grid. Total: -inf counts as -B, +inf as
-// +B, NaN as 0. Nearest rounding is odd, so a reversed proposal has exactly the opposite contribution.
+// A log-likelihood ratio, clipped to [-B, B] and rounded to the public grid. Total: -inf counts as -B, +inf
+// as +B, NaN as 0. Nearest rounding is odd, so a reversed proposal has exactly the opposite contribution.
 #pragma once
 
 #include "concepts.hpp"
@@ -7,30 +7,22 @@
 
 PYDPMC_ISA_BEGIN
 
-PYDPMC_INLINE I8 quantise(F8 ratio, const Grid& grid, I8& clipped) noexcept {
+PYDPMC_INLINE F8 clip(F8 ratio, const Grid& grid, I8& clipped) noexcept {
   const F8 high = fill(grid.clip), low = fill(-grid.clip);
-  clipped = clipped - (ratio > high) - (ratio < low);  // a true lane is -1
-  F8 r = select(ratio > high, high, select(ratio < low, low, ratio));
-  r = select(ratio == ratio, r, fill(0.0));
-  return nearest_integer(r * grid.per_unit);
+  const I8 above = ratio > high, below = ratio < low;
+  clipped = clipped - above - below;  // a true lane is -1
+  const F8 r = select(above, high, select(below, low, ratio));
+  return select(ratio == ratio, r, fill(0.0));
 }
 
-PYDPMC_INLINE I8 squares(I8 q) noexcept {
-  I8 r;
-  int64_t v[lanes];
-  std::memcpy(v, &q, sizeof q);
-  for (int64_t& x : v) x *= x;
-  std::memcpy(&r, v, sizeof r);
-  return r;
+PYDPMC_INLINE I8 quantise(F8 clipped_ratio, const Grid& grid) noexcept {
+  return nearest_integer(clipped_ratio * grid.per_unit);
 }
 
-// Lanes at and beyond `count` become zero.
-PYDPMC_INLINE I8 first_lanes(I8 q, int count) noexcept {
-  int64_t v[lanes];
-  std::memcpy(v, &q, sizeof q);
-  for (int k = count; k < lanes; ++k) v[k] = 0;
-  std::memcpy(&q, v, sizeof q);
-  return q;
+// Squares of the quantised ratios, exact for at most 25 bits.
+PYDPMC_INLINE I8 quantised_squares(F8 clipped_ratio, const Grid& grid) noexcept {
+  const F8 q = (clipped_ratio * grid.per_unit + rounding_magic) - rounding_magic;
+  return nearest_integer(q * q);
 }
 
 PYDPMC_ISA_END

@@ -15,14 +15,22 @@ PYDPMC_ISA_BEGIN
 template <class Call>
 inline auto with_model(ModelKind kind, Call call) noexcept {
   switch (kind) {
-    case ModelKind::logistic_regression: return call(LogisticRegression{});
-    case ModelKind::linear_regression: return call(LinearRegression{});
-    case ModelKind::bernoulli_logit: return call(BernoulliLogit{});
-    case ModelKind::gaussian_mean: return call(GaussianMean{});
-    case ModelKind::gaussian_mixture: return call(GaussianMixture{});
-    case ModelKind::poisson_regression: return call(PoissonRegression{});
-    case ModelKind::hinge_classifier: return call(HingeClassifier{});
-    case ModelKind::huber_regression: return call(HuberRegression{});
+    case ModelKind::logistic_regression:
+      return call(LogisticRegression{});
+    case ModelKind::linear_regression:
+      return call(LinearRegression{});
+    case ModelKind::bernoulli_logit:
+      return call(BernoulliLogit{});
+    case ModelKind::gaussian_mean:
+      return call(GaussianMean{});
+    case ModelKind::gaussian_mixture:
+      return call(GaussianMixture{});
+    case ModelKind::poisson_regression:
+      return call(PoissonRegression{});
+    case ModelKind::hinge_classifier:
+      return call(HingeClassifier{});
+    case ModelKind::huber_regression:
+      return call(HuberRegression{});
   }
   __builtin_unreachable();
 }

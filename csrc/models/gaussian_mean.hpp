@@ -7,6 +7,7 @@ PYDPMC_ISA_BEGIN
 
 struct GaussianMean {
   static constexpr bool has_slopes = true;
+  static constexpr bool has_target = false;
 
   static Prepared prepare(const ModelSpec& spec, const double* theta, double* slopes) noexcept {
     Prepared p = prepare_linear(spec, theta, slopes);

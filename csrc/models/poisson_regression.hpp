@@ -7,6 +7,7 @@ PYDPMC_ISA_BEGIN
 
 struct PoissonRegression {
   static constexpr bool has_slopes = true;
+  static constexpr bool has_target = true;
 
   static Prepared prepare(const ModelSpec& spec, const double* theta, double* slopes) noexcept {
     return prepare_linear(spec, theta, slopes);

@@ -9,7 +9,7 @@ PYDPMC_ISA_BEGIN
 struct Prepared {
   const double* slopes;  // zero-padded to a multiple of eight
   double offset;
-  double a, b, c, d;     // scalars of the model
+  double a, b, c, d;  // scalars of the model
 };
 
 inline int padded(int columns) noexcept { return (columns + lanes - 1) / lanes * lanes; }

@@ -19,10 +19,14 @@ using Prior = std::vector<PriorTerm>;
 inline double log_density(const PriorTerm& term, double x) noexcept {
   const double z = (x - term.location) / term.scale;
   switch (term.kind) {
-    case PriorKind::flat: return 0.0;
-    case PriorKind::normal: return -0.5 * z * z;
-    case PriorKind::laplace: return -std::fabs(z);
-    case PriorKind::student_t: return -0.5 * (term.df + 1) * std::log1p(z * z / term.df);
+    case PriorKind::flat:
+      return 0.0;
+    case PriorKind::normal:
+      return -0.5 * z * z;
+    case PriorKind::laplace:
+      return -std::fabs(z);
+    case PriorKind::student_t:
+      return -0.5 * (term.df + 1) * std::log1p(z * z / term.df);
   }
   return 0.0;
 }

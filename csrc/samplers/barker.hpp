@@ -4,8 +4,8 @@
 //   minibatch   D* = (w N / b) sum_{i in S} r_i + log prior ratio, v = kappa popvar_S(w N r),
 //               accept with probability P(D* + N(0, C - v) + V_cor > 0)
 //
-// r_i is the log-likelihood ratio clipped to [-B, B] on the integer grid. Deviations from the paper: the exact
-// full-data test needs no normal noise; kappa = (1 - b/N)/(b - 1) has the finite-population factor; the
+// r_i is the log-likelihood ratio clipped to [-B, B] on the integer grid. Deviations from the paper: the
+// exact full-data test needs no normal noise; kappa = (1 - b/N)/(b - 1) has the finite-population factor; the
 // probability of the accept bit is computed, so that its tails are those that are accounted.
 #pragma once
 
@@ -19,13 +19,13 @@
 namespace pydpmc {
 
 struct Barker {
-  double scale;      // full data: w B / 2^bits. Minibatch: w N B / (b 2^bits)
+  double scale;  // full data: w B / 2^bits. Minibatch: w N B / (b 2^bits)
   Grid grid;
-  int64_t batch;     // 0: full data
-  double v_scale;    // kappa (w N B)^2 / 4^bits
+  int64_t batch;   // 0: full data
+  double v_scale;  // kappa (w N B)^2 / 4^bits
   double v_max;
-  double c;          // C
-  double x_max;      // |D*| is clamped to it
+  double c;                            // C
+  double x_max;                        // |D*| is clamped to it
   std::vector<double> atoms, weights;  // V_cor
 };
 
@@ -58,11 +58,11 @@ inline Probability minibatch_probability(const Barker& barker, double d_star, do
   return probability_from_pair(accept, reject);
 }
 
-inline bool accepts(const Barker& barker, const RatioSum& ratios, double prior_ratio, Stream& stream) noexcept {
+inline bool accepts(const Barker& barker, const RatioSum& ratios, double prior_ratio,
+                    Stream& stream) noexcept {
   const double d = log_ratio(barker, ratios, prior_ratio);
-  const Probability p = barker.batch == 0
-                            ? probability_from_logit(d)
-                            : minibatch_probability(barker, d, batch_variance(barker, ratios));
+  const Probability p = barker.batch == 0 ? probability_from_logit(d)
+                                          : minibatch_probability(barker, d, batch_variance(barker, ratios));
   return bernoulli(stream, p);
 }
 

@@ -1,6 +1,7 @@
 // Symmetric random-walk proposals theta' = theta + A z, independent of the data.
 // gaussian: z ~ N(0, I). ball: z uniform in the ball of radius r. truncated_gaussian: N(0, I) given |z| <= r.
-// A bounded z keeps |theta' - theta| <= r |A|, which is what makes a Lipschitz likelihood ratio need no clipping.
+// A bounded z keeps |theta' - theta| <= r |A|, which is what makes a Lipschitz likelihood ratio need no
+// clipping.
 #pragma once
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// Eight doubles at a time on any CPU. An operation acts lane by lane with one rounding, so a record's value is
-// the same on every instruction set and in every lane.
+// Eight doubles at a time on any CPU. An operation acts lane by lane with one rounding, so a record's value
+// is the same on every instruction set and in every lane.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include "isa.hpp"
 
 #define PYDPMC_INLINE [[gnu::always_inline]] inline
+#define PYDPMC_LAMBDA __attribute__((always_inline))
 
 PYDPMC_ISA_BEGIN
 
@@ -45,19 +46,28 @@ PYDPMC_INLINE I8 zero_i8() noexcept {
   return r;
 }
 
+// Loads and stores part by part: a memcpy of the whole struct would go through the stack.
+typedef double UnalignedF __attribute__((vector_size(native_lanes * 8), aligned(8), may_alias));
+
+PYDPMC_INLINE NativeF load_native(const double* from) noexcept {
+  return *reinterpret_cast<const UnalignedF*>(from);
+}
+
 PYDPMC_INLINE F8 load(const double* from) noexcept {
   F8 r;
-  std::memcpy(&r, from, sizeof r);
+  for (int k = 0; k < parts; ++k) r.p[k] = load_native(from + k * native_lanes);
   return r;
 }
 
-PYDPMC_INLINE void store(double* to, F8 x) noexcept { std::memcpy(to, &x, sizeof x); }
+PYDPMC_INLINE void store(double* to, F8 x) noexcept {
+  for (int k = 0; k < parts; ++k) *reinterpret_cast<UnalignedF*>(to + k * native_lanes) = x.p[k];
+}
 
-#define PYDPMC_LANEWISE(op)                                  \
-  PYDPMC_INLINE F8 operator op(F8 a, F8 b) noexcept {        \
-    for (int k = 0; k < parts; ++k) a.p[k] = a.p[k] op b.p[k]; \
-    return a;                                                \
-  }                                                          \
+#define PYDPMC_LANEWISE(op)                                                      \
+  PYDPMC_INLINE F8 operator op(F8 a, F8 b) noexcept {                            \
+    for (int k = 0; k < parts; ++k) a.p[k] = a.p[k] op b.p[k];                   \
+    return a;                                                                    \
+  }                                                                              \
   PYDPMC_INLINE F8 operator op(F8 a, double b) noexcept { return a op fill(b); } \
   PYDPMC_INLINE F8 operator op(double a, F8 b) noexcept { return fill(a) op b; }
 PYDPMC_LANEWISE(+)
@@ -66,11 +76,11 @@ PYDPMC_LANEWISE(*)
 PYDPMC_LANEWISE(/)
 #undef PYDPMC_LANEWISE
 
-#define PYDPMC_COMPARE(op)                                                  \
-  PYDPMC_INLINE I8 operator op(F8 a, F8 b) noexcept {                       \
-    I8 mask;                                                                \
+#define PYDPMC_COMPARE(op)                                                   \
+  PYDPMC_INLINE I8 operator op(F8 a, F8 b) noexcept {                        \
+    I8 mask;                                                                 \
     for (int k = 0; k < parts; ++k) mask.p[k] = (NativeI)(a.p[k] op b.p[k]); \
-    return mask;                                                            \
+    return mask;                                                             \
   }
 PYDPMC_COMPARE(<)
 PYDPMC_COMPARE(>)
