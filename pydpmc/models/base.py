@@ -1,0 +1,132 @@
+"""What every model states about itself, from public bounds alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from ..priors import Prior
+from ..public import Public
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Block:
+    """A named group of parameters; `positive` ones are sampled on the log scale."""
+
+    name: str
+    size: int
+    positive: bool = False
+    labels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Model:
+    """A likelihood with a prior: frozen, and blind to records.
+
+    The Lipschitz constant L bounds ``|log p(x|theta') - log p(x|theta)| <= L |theta' - theta|`` for every
+    record within the declared bounds. Where L is known, a proposal of radius rho never needs clipping beyond
+    L rho. Where there is none, ``clip`` bounds each record's log-likelihood ratio and biases the posterior
+    whenever it acts.
+    """
+
+    core_name: ClassVar[str]
+    needs_target: ClassVar[bool] = True
+    binary_target: ClassVar[bool] = False
+    one_column: ClassVar[bool] = False
+
+    def blocks(self, public: Public) -> tuple[Block, ...]:
+        """Return the parameter blocks in the order of theta."""
+        raise NotImplementedError
+
+    def priors(self) -> Prior | Mapping[str, Prior]:
+        """Return the prior, or one prior per block name."""
+        raise NotImplementedError
+
+    def lipschitz(self, public: Public) -> float | None:
+        """Return L, or None if no global constant follows from the public bounds."""
+        return None
+
+    def typical_lipschitz(self, public: Public) -> float | None:
+        """Return a slope the log-likelihood seldom exceeds, to suggest a clip bound where L is None."""
+        return self.lipschitz(public)
+
+    def information(self, public: Public) -> float | None:
+        """Return a forecast of the Fisher information of one record about one coordinate."""
+        return None
+
+    @property
+    def constants(self) -> tuple[float, float]:
+        """Public constants of the likelihood, as the core wants them."""
+        return (0.0, 0.0)
+
+    @property
+    def has_intercept(self) -> bool:
+        """Whether theta starts with an intercept."""
+        return bool(getattr(self, "intercept", False))
+
+    def dim(self, public: Public) -> int:
+        """Return the length of theta."""
+        return sum(block.size for block in self.blocks(public))
+
+    def block_prior(self, block: Block) -> Prior:
+        """Return the prior of one block."""
+        priors = self.priors()
+        if isinstance(priors, Prior):
+            return priors
+        if block.name not in priors:
+            raise ValueError(f"prior has no entry for the block {block.name!r}; it has {sorted(priors)}")
+        return priors[block.name]
+
+    def prior_table(self, public: Public) -> Floats:
+        """Return the prior as the core wants it: a row per coordinate of theta."""
+        return np.concatenate([self.block_prior(b).table(b.size, b.positive) for b in self.blocks(public)])
+
+    def prior_precision(self, public: Public) -> Floats:
+        """Return the prior's information about each coordinate (0 for coordinates on the log scale)."""
+        return np.concatenate(
+            [
+                np.zeros(b.size) if b.positive else self.block_prior(b).precision(b.size)
+                for b in self.blocks(public)
+            ]
+        )
+
+    def centre(self, public: Public) -> Floats:
+        """Return the prior's centre, the default start of a chain (sigma starts at 1)."""
+        return np.concatenate(
+            [np.zeros(b.size) if b.positive else self.block_prior(b).centre(b.size) for b in self.blocks(public)]
+        )
+
+    def check_public(self, public: Public) -> None:
+        """Refuse a table that this model cannot be fitted to."""
+        name = type(self).__name__
+        if self.needs_target and not public.has_target:
+            raise ValueError(f"{name} needs targets: pass y to Data")
+        if not self.needs_target and public.has_target:
+            raise ValueError(f"{name} has no target: do not pass y to Data")
+        if self.one_column and public.width != 1:
+            raise ValueError(f"{name} takes one column, but x has {public.width}")
+        names = {b.name for b in self.blocks(public)}
+        priors = self.priors()
+        if not isinstance(priors, Prior) and set(priors) - names:
+            raise ValueError(f"prior names unknown blocks {sorted(set(priors) - names)}; the blocks are {sorted(names)}")
+        self.prior_table(public)
+
+
+def linear_blocks(public: Public, intercept: bool) -> tuple[Block, ...]:
+    """Return the blocks of a linear predictor."""
+    beta = Block("beta", public.width, labels=public.columns)
+    return (Block("intercept", 1), beta) if intercept else (beta,)
+
+
+def predictor_norm(public: Public, intercept: bool) -> float | None:
+    """Return R, the bound on the norm of a record's features (and the constant 1 of an intercept)."""
+    norm = public.feature_norm
+    if norm is None:
+        return None
+    return float(np.hypot(norm, 1.0)) if intercept else norm

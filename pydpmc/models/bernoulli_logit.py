@@ -1,0 +1,46 @@
+"""A coin with a logit-scale parameter."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from ..priors import Normal, Prior
+from ..public import Public
+from .base import Block, Model
+
+
+@dataclass(frozen=True)
+class BernoulliLogit(Model):
+    """x in {0, 1} with P(x = 1) = logistic(theta) (papers/002, example 17).
+
+    Lipschitz constant: 1. Smoothness: 1/4.
+
+    Examples
+    --------
+    >>> import pydpmc as dp
+    >>> dp.BernoulliLogit().lipschitz(dp.Public(n=9, columns=("x",), has_target=False))
+    1.0
+    """
+
+    core_name: ClassVar[str] = "bernoulli_logit"
+    needs_target: ClassVar[bool] = False
+    one_column: ClassVar[bool] = True
+    prior: Prior | Mapping[str, Prior] = field(default_factory=Normal)
+
+    def priors(self) -> Prior | Mapping[str, Prior]:
+        """Return the prior of theta."""
+        return self.prior
+
+    def blocks(self, public: Public) -> tuple[Block, ...]:
+        """Return theta."""
+        return (Block("theta", 1),)
+
+    def lipschitz(self, public: Public) -> float:
+        """Return 1."""
+        return 1.0
+
+    def information(self, public: Public) -> float:
+        """Return 1/4, the information of a fair coin."""
+        return 0.25

@@ -1,0 +1,58 @@
+"""The mean of a Gaussian with known covariance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from ..priors import Normal, Prior
+from ..public import Public
+from .base import Block, Model
+from .checks import require_positive
+
+
+@dataclass(frozen=True)
+class GaussianMean(Model):
+    """x ~ N(theta, sigma^2 I), sigma known.
+
+    Lipschitz constant: none for unbounded theta, because the slope |x - theta| / sigma^2 grows with theta;
+    ``clip`` bounds each record's log-likelihood ratio. With a declared bound R on |x| the planner suggests the
+    slope 2 R / sigma^2, which is never exceeded while |theta| <= R.
+
+    Examples
+    --------
+    >>> import pydpmc as dp
+    >>> dp.GaussianMean(sigma=0.5).information(dp.Public(n=9, columns=("x",), has_target=False))
+    4.0
+    """
+
+    core_name: ClassVar[str] = "gaussian_mean"
+    needs_target: ClassVar[bool] = False
+    prior: Prior | Mapping[str, Prior] = field(default_factory=Normal)
+    sigma: float = 1.0
+
+    def __post_init__(self) -> None:
+        require_positive(self.sigma, "sigma")
+
+    @property
+    def constants(self) -> tuple[float, float]:
+        """Return (sigma, 0)."""
+        return (self.sigma, 0.0)
+
+    def priors(self) -> Prior | Mapping[str, Prior]:
+        """Return the prior of theta."""
+        return self.prior
+
+    def blocks(self, public: Public) -> tuple[Block, ...]:
+        """Return theta, one coordinate per column."""
+        return (Block("theta", public.width, labels=public.columns),)
+
+    def typical_lipschitz(self, public: Public) -> float | None:
+        """Return 2 R / sigma^2."""
+        norm = public.feature_norm
+        return None if norm is None else 2.0 * norm / self.sigma**2
+
+    def information(self, public: Public) -> float:
+        """Return 1 / sigma^2."""
+        return 1.0 / self.sigma**2

@@ -1,0 +1,50 @@
+"""What the regression models share: a linear predictor with an optional intercept, and its public constants."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ..priors import Normal, Prior
+from ..public import Public
+from .base import Block, Model, linear_blocks, predictor_norm
+
+
+@dataclass(frozen=True)
+class LinearPredictor(Model):
+    """A model of y given x . beta."""
+
+    prior: Prior | Mapping[str, Prior] = field(default_factory=Normal)
+    intercept: bool = False
+
+    def priors(self) -> Prior | Mapping[str, Prior]:
+        """Return the prior, or one prior per block name."""
+        return self.prior
+
+    def blocks(self, public: Public) -> tuple[Block, ...]:
+        """Return intercept (if any) and beta."""
+        return linear_blocks(public, self.intercept)
+
+    def slope(self) -> float | None:
+        """Return the Lipschitz constant of the log-likelihood in the linear predictor, or None."""
+        return None
+
+    def curvature(self) -> float | None:
+        """Return the largest second derivative of minus the log-likelihood in the linear predictor, or None."""
+        return None
+
+    def norm(self, public: Public) -> float | None:
+        """Return R, the declared bound on the norm of a record's features (with the intercept's 1)."""
+        return predictor_norm(public, self.intercept)
+
+    def lipschitz(self, public: Public) -> float | None:
+        """Return R times the slope of the log-likelihood in the predictor, or None."""
+        slope, norm = self.slope(), self.norm(public)
+        return None if slope is None or norm is None else slope * norm
+
+    def information(self, public: Public) -> float | None:
+        """Return the forecast R^2 curvature / d: features that fill all directions equally."""
+        curvature, norm = self.curvature(), self.norm(public)
+        if curvature is None or norm is None:
+            return None
+        return curvature * norm**2 / (public.width + self.intercept)

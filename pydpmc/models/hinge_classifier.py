@@ -1,0 +1,33 @@
+"""Hinge-loss classification."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from .glm import LinearPredictor
+
+
+@dataclass(frozen=True)
+class HingeClassifier(LinearPredictor):
+    """Pseudo-likelihood exp(-max(0, 1 - (2y - 1) x . beta)), y in {0, 1}: the Gibbs posterior of the hinge loss.
+
+    Lipschitz constant: R. Convex, not smooth.
+
+    Examples
+    --------
+    >>> import pydpmc as dp
+    >>> dp.HingeClassifier().lipschitz(dp.Public(n=9, columns=("a",), has_target=True, row_norm=2.0))
+    2.0
+    """
+
+    core_name: ClassVar[str] = "hinge_classifier"
+    binary_target: ClassVar[bool] = True
+
+    def slope(self) -> float:
+        """Return 1."""
+        return 1.0
+
+    def curvature(self) -> float:
+        """Return a forecast only: the hinge bends within a margin of width about 2."""
+        return 0.25

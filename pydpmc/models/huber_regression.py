@@ -1,0 +1,53 @@
+"""Robust linear regression."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from .checks import require_positive
+from .glm import LinearPredictor
+
+
+@dataclass(frozen=True)
+class HuberRegression(LinearPredictor):
+    """Log-likelihood -huber((y - x . beta)/sigma): quadratic within `threshold`, linear beyond.
+
+    Lipschitz constant: R threshold / sigma. Smoothness: R^2/sigma^2.
+
+    Parameters
+    ----------
+    prior, intercept
+        As for LogisticRegression.
+    sigma
+        Public scale of the residuals.
+    threshold
+        Where the loss turns linear, in units of sigma.
+
+    Examples
+    --------
+    >>> import pydpmc as dp
+    >>> dp.HuberRegression(threshold=1.5).lipschitz(dp.Public(9, ("a",), True, row_norm=2.0))
+    3.0
+    """
+
+    core_name: ClassVar[str] = "huber_regression"
+    sigma: float = 1.0
+    threshold: float = 1.345
+
+    def __post_init__(self) -> None:
+        require_positive(self.sigma, "sigma")
+        require_positive(self.threshold, "threshold")
+
+    @property
+    def constants(self) -> tuple[float, float]:
+        """Return (sigma, threshold)."""
+        return (self.sigma, self.threshold)
+
+    def slope(self) -> float:
+        """Return threshold / sigma."""
+        return self.threshold / self.sigma
+
+    def curvature(self) -> float:
+        """Return 1 / sigma^2."""
+        return 1.0 / self.sigma**2

@@ -1,0 +1,69 @@
+"""Gaussian linear regression."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ..public import Public
+from .base import Block
+from .checks import require_positive
+from .glm import LinearPredictor
+
+
+@dataclass(frozen=True)
+class LinearRegression(LinearPredictor):
+    """y ~ N(x . beta, sigma^2).
+
+    Lipschitz constant: none, because a residual has no bound that holds for every beta; ``clip`` bounds each
+    record's log-likelihood ratio, and acts (biasing the posterior) only on records with large residuals. With
+    declared ``y_bounds`` the planner suggests one.
+
+    Parameters
+    ----------
+    prior
+        One prior for every block, or a mapping from ``"beta"``, ``"intercept"`` and ``"sigma"``. The prior of
+        sigma is stated for sigma > 0 itself; the chain moves in log sigma and accounts for the Jacobian.
+    intercept
+        Whether to add an intercept.
+    sigma
+        The residual standard deviation if it is known; None makes it a parameter.
+
+    Examples
+    --------
+    >>> import pydpmc as dp
+    >>> public = dp.Public(n=100, columns=("a", "b"), has_target=True, row_norm=1.0)
+    >>> [block.name for block in dp.LinearRegression().blocks(public)]
+    ['beta', 'sigma']
+    """
+
+    core_name: ClassVar[str] = "linear_regression"
+    sigma: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.sigma is not None:
+            require_positive(self.sigma, "sigma")
+
+    @property
+    def constants(self) -> tuple[float, float]:
+        """Return (sigma, 0), or (0, 0) when sigma is a parameter."""
+        return (self.sigma or 0.0, 0.0)
+
+    def blocks(self, public: Public) -> tuple[Block, ...]:
+        """Return intercept (if any), beta and sigma (if unknown)."""
+        blocks = super().blocks(public)
+        return blocks if self.sigma is not None else (*blocks, Block("sigma", 1, positive=True))
+
+    def typical_lipschitz(self, public: Public) -> float | None:
+        """Return R (y range) / sigma^2, the slope at a residual as large as the declared range of y."""
+        norm = self.norm(public)
+        if norm is None or public.y_bounds is None:
+            return None
+        span = public.y_bounds[1] - public.y_bounds[0]
+        sigma = self.sigma if self.sigma is not None else span / 4
+        slope = norm * span / sigma**2
+        return slope if self.sigma is not None else max(slope, (span / sigma) ** 2)
+
+    def curvature(self) -> float | None:
+        """Return 1 / sigma^2 if sigma is known."""
+        return None if self.sigma is None else 1.0 / self.sigma**2

@@ -1,0 +1,41 @@
+"""Logistic regression."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from .glm import LinearPredictor
+
+
+@dataclass(frozen=True)
+class LogisticRegression(LinearPredictor):
+    """P(y = 1) = logistic(x . beta), y in {0, 1}.
+
+    Lipschitz constant: R, the declared bound on the norm of a row. Smoothness: R^2/4.
+
+    Parameters
+    ----------
+    prior
+        One prior for every coefficient, or a mapping from ``"beta"`` and ``"intercept"`` to priors.
+    intercept
+        Whether to add an intercept; R is then sqrt(row_norm^2 + 1).
+
+    Examples
+    --------
+    >>> import pydpmc as dp
+    >>> model = dp.LogisticRegression(prior=dp.Normal(scale=2.0))
+    >>> model.lipschitz(dp.Public(n=100, columns=("a", "b"), has_target=True, row_norm=1.5))
+    1.5
+    """
+
+    core_name: ClassVar[str] = "logistic_regression"
+    binary_target: ClassVar[bool] = True
+
+    def slope(self) -> float:
+        """Return 1."""
+        return 1.0
+
+    def curvature(self) -> float:
+        """Return 1/4."""
+        return 0.25

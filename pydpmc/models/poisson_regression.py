@@ -1,0 +1,42 @@
+"""Poisson regression."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ..public import Public
+from .glm import LinearPredictor
+
+
+@dataclass(frozen=True)
+class PoissonRegression(LinearPredictor):
+    """y ~ Poisson(exp(x . beta)).
+
+    Lipschitz constant: none, because exp has no bounded slope; ``clip`` bounds each record's log-likelihood
+    ratio. With declared ``y_bounds`` the planner suggests one: R times the largest y.
+
+    Examples
+    --------
+    >>> import pydpmc as dp
+    >>> public = dp.Public(n=9, columns=("a",), has_target=True, row_norm=1.0, y_bounds=(0.0, 20.0))
+    >>> dp.PoissonRegression().lipschitz(public) is None
+    True
+    >>> dp.PoissonRegression().typical_lipschitz(public)
+    20.0
+    """
+
+    core_name: ClassVar[str] = "poisson_regression"
+
+    def typical_lipschitz(self, public: Public) -> float | None:
+        """Return R times the largest declared y."""
+        norm = self.norm(public)
+        return None if norm is None or public.y_bounds is None else norm * max(public.y_bounds[1], 1.0)
+
+    def information(self, public: Public) -> float | None:
+        """Return the forecast R^2 (geometric middle of the counts) / d."""
+        norm = self.norm(public)
+        if norm is None or public.y_bounds is None:
+            return None
+        return norm**2 * math.sqrt(max(public.y_bounds[1], 1.0)) / (public.width + self.intercept)

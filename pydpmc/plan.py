@@ -1,0 +1,190 @@
+"""Plan: everything that can be decided without looking at a record."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from . import accounting as acc
+from .models import Model
+from .public import Public
+from .samplers import Barker
+from .samplers.choose import Request, choose
+from .samplers.forecast import Forecast, forecast
+from .samplers.settings import Settings
+
+if TYPE_CHECKING:
+    from .data import Data
+    from .posterior import Posterior
+
+Adjacency = Literal["replace", "add_remove"]
+NOT_PRIVATE = "private=False was asked for: the records were used without any protection"
+MOST_CHAINS = 1000
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A run that is fully decided and priced. Print it; then ``run`` it on the data.
+
+    Attributes
+    ----------
+    model, public, adjacency, chains, private, epsilon, delta
+        As asked for. Under ``add_remove`` the number of records is not kept.
+    settings
+        Steps, proposal, clip bound and the rest, all decided.
+    guarantee
+        What the run will cost, whatever the data.
+    forecast
+        What the chains can be expected to do.
+    init
+        Start of each chain, shape (chains, dim), chosen without the data; None starts at the prior's centre.
+    """
+
+    model: Model
+    public: Public
+    settings: Settings
+    adjacency: str
+    chains: int
+    private: bool
+    epsilon: float | None
+    delta: float | None
+    guarantee: acc.Guarantee
+    forecast: Forecast
+    init: tuple[tuple[float, ...], ...] | Literal["prior"] | None = None
+
+    def run(self, data: Data, **options: Any) -> Posterior:
+        """Run the plan on the data; see `pydpmc.run.run` for the options."""
+        from .run import run
+
+        return run(self, data, **options)
+
+    def __str__(self) -> str:
+        from .plan_page import page
+
+        return page(self)
+
+
+def plan(
+    model: Model,
+    public: Public,
+    sampler: Barker | None = None,
+    *,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    adjacency: Adjacency = "replace",
+    chains: int = 1,
+    private: bool = True,
+    init: npt.ArrayLike | Literal["prior"] | None = None,
+) -> Plan:
+    """Decide a run from public facts: choose what the sampler leaves open, price the rest.
+
+    Parameters
+    ----------
+    model
+        The likelihood and its prior.
+    public
+        ``data.public``: no record is seen here.
+    sampler
+        The sampler, any of its parameters left open; ``Barker()`` by default.
+    epsilon, delta
+        The budget of all chains together. Without epsilon the sampler's own parameters are priced.
+    adjacency
+        ``"replace"`` (n public, one record changed) or ``"add_remove"``.
+    chains
+        Number of chains; they share the budget.
+    private
+        False runs without privacy, and says so in the result.
+    init
+        Start of the chains: a point, one point per chain, or ``"prior"`` for a draw each from the prior; the
+        prior's centre by default. It must not be computed from the records.
+
+    Returns
+    -------
+    Plan
+        Never costs more than (epsilon, delta).
+
+    Examples
+    --------
+    >>> import pydpmc as dp
+    >>> public = dp.Public(n=10**6, columns=("a", "b", "c"), has_target=True, row_norm=1.0)
+    >>> plan = dp.plan(dp.LogisticRegression(), public, dp.Barker(), epsilon=1.0, delta=1e-6)
+    >>> plan.guarantee.epsilon(1e-6) <= 1.0
+    True
+    """
+    sampler = Barker() if sampler is None else sampler
+    _check(model, public, sampler, adjacency, chains, private)
+    _check_budget(epsilon, delta, private)
+    model.check_public(public)
+    request = Request(model, public, sampler, adjacency, chains, private, epsilon, delta)
+    settings = choose(request)
+    if adjacency == "add_remove":
+        public = dataclasses.replace(public, n=public.public_n or 0)
+    event, uses = settings.event(adjacency) if private else None, settings.steps * chains
+    guarantee = (
+        acc.compose([(event, uses)], adjacency=adjacency)
+        if event is not None
+        else acc.Guarantee(events=(), adjacency=adjacency, void=NOT_PRIVATE)
+    )
+    return Plan(
+        model=model,
+        public=public,
+        settings=settings,
+        adjacency=adjacency,
+        chains=chains,
+        private=private,
+        epsilon=epsilon,
+        delta=delta,
+        guarantee=guarantee,
+        forecast=forecast(model, public, settings, chains),
+        init=_starts(init, chains, request.dim),
+    )
+
+
+def _check(model: Any, public: Any, sampler: Any, adjacency: str, chains: int, private: Any) -> None:
+    if not isinstance(model, Model):
+        raise TypeError(f"model must be a pydpmc model such as LogisticRegression(), not {type(model).__name__}")
+    if not isinstance(public, Public):
+        raise TypeError(f"public must be data.public (no record is seen by plan), not {type(public).__name__}")
+    if not isinstance(sampler, Barker):
+        raise TypeError(f"sampler must be a pydpmc sampler such as Barker(), not {type(sampler).__name__}")
+    if adjacency not in ("replace", "add_remove"):
+        raise ValueError(f'adjacency must be "replace" or "add_remove", not {adjacency!r}')
+    if isinstance(chains, bool) or int(chains) != chains or not 1 <= chains <= MOST_CHAINS:
+        raise ValueError(f"chains must be a whole number from 1 to {MOST_CHAINS}, not {chains!r}")
+    if not isinstance(private, bool):
+        raise TypeError(f"private must be True or False, not {private!r}")
+
+
+def _check_budget(epsilon: float | None, delta: float | None, private: bool) -> None:
+    if not private:
+        if epsilon is not None or delta is not None:
+            raise ValueError("private=False spends no budget: leave epsilon and delta out")
+        return
+    if epsilon is not None and not (math.isfinite(epsilon) and epsilon > 0):
+        raise ValueError(f"epsilon must be a positive finite number, not {epsilon!r}")
+    if epsilon is not None and delta is None:
+        raise ValueError("delta must be given with epsilon; a usual choice is well below 1/n, such as 1e-6")
+    if delta is not None and not 0 < delta <= 1e-3:
+        raise ValueError(f"delta must lie in (0, 0.001], not {delta!r}: it is the chance of no protection at all")
+
+
+def _starts(
+    init: npt.ArrayLike | str | None, chains: int, dim: int
+) -> tuple[tuple[float, ...], ...] | Literal["prior"] | None:
+    if init is None:
+        return None
+    if isinstance(init, str):
+        if init != "prior":
+            raise ValueError(f'init must be a point, one point per chain, or "prior", not {init!r}')
+        return "prior"
+    points = np.asarray(init, dtype=float)
+    if points.shape not in ((dim,), (chains, dim)):
+        raise ValueError(f"init must have shape ({dim},) or ({chains}, {dim}), but its shape is {points.shape}")
+    if not np.isfinite(points).all():
+        raise ValueError("init must be finite")
+    return tuple(tuple(float(v) for v in row) for row in np.broadcast_to(points, (chains, dim)))

@@ -1,0 +1,93 @@
+"""Barker DP-MCMC (papers/004): a random walk whose accept bit is all that is released of the data.
+
+Claim: the whole chain is covered, unconditionally, whatever its convergence. Neighbours: replace or add_remove on
+full data, replace on minibatches. Assumes: nothing. Proof: docs/privacy/barker.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy.typing as npt
+
+from .walk import KINDS, Scale, as_scale
+
+
+@dataclass(frozen=True)
+class Barker:
+    """Random-walk MCMC with Barker's accept test.
+
+    Whatever is left as None is chosen by ``plan`` from public facts and the budget.
+
+    Parameters
+    ----------
+    steps
+        Steps of each chain. Every one costs privacy.
+    batch_size
+        Records per step; None uses all of them, in the exact test.
+    proposal
+        ``"ball"`` (uniform in a ball), ``"truncated_gaussian"`` or ``"gaussian"``. The first two have bounded
+        reach, so that a model with a Lipschitz constant is never clipped.
+    scale
+        Size of the proposal: a number, one per coordinate, or a covariance matrix. For ``"ball"`` a number is
+        the radius of the ball. It is public: do not compute it from the records.
+    radius
+        Where ``"truncated_gaussian"`` is cut off, in units of `scale`.
+    clip
+        Bound B on one record's log-likelihood ratio. Left open it is L times the reach of the proposal.
+    w
+        Tempering weight of the likelihood, in (0, 1]; 1 is the posterior.
+    n0
+        Effective number of records, another way to say w = n0 / n.
+    c
+        Minibatch only: variance C of the normal part of the test (1 to 2).
+    v_max
+        Minibatch only: another way to say `clip`, through the largest variance estimate.
+
+    Examples
+    --------
+    >>> import pydpmc as dp
+    >>> dp.Barker(steps=2000, proposal="ball", scale=0.02).steps
+    2000
+    """
+
+    steps: int | None = None
+    batch_size: int | None = None
+    proposal: Literal["ball", "truncated_gaussian", "gaussian"] | None = None
+    scale: npt.ArrayLike | Scale | None = None
+    radius: float | None = None
+    clip: float | None = None
+    w: float | None = None
+    n0: float | None = None
+    c: float | None = None
+    v_max: float | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scale", as_scale(self.scale))
+        if self.proposal is not None and self.proposal not in KINDS:
+            raise ValueError(f"proposal must be one of {', '.join(KINDS)}, not {self.proposal!r}")
+        for name in ("steps", "batch_size"):
+            value = getattr(self, name)
+            if value is not None and (isinstance(value, bool) or int(value) != value or value < 1):
+                raise ValueError(f"{name} must be a positive whole number, not {value!r}")
+        for name in ("radius", "clip", "n0", "c", "v_max"):
+            value = getattr(self, name)
+            if value is not None and not (math.isfinite(value) and value > 0):
+                raise ValueError(f"{name} must be a positive finite number, not {value!r}")
+        if self.w is not None and not 0 < self.w <= 1:
+            raise ValueError(f"w must lie in (0, 1], not {self.w!r}")
+        self._refuse_contradictions()
+
+    def _refuse_contradictions(self) -> None:
+        if self.w is not None and self.n0 is not None:
+            raise ValueError("w and n0 say the same thing (w = n0 / n): give one of them")
+        if self.clip is not None and self.v_max is not None:
+            raise ValueError("clip and v_max say the same thing: give one of them")
+        if self.batch_size is None and (self.c is not None or self.v_max is not None):
+            raise ValueError("c and v_max belong to the minibatch test: give batch_size too")
+        if self.batch_size is not None and self.batch_size < 2:
+            raise ValueError("batch_size must be at least 2")
+        if self.radius is not None and self.proposal != "truncated_gaussian":
+            raise ValueError('radius belongs to proposal="truncated_gaussian"; for "ball" give scale')

@@ -1,0 +1,288 @@
+"""Fills in what the caller left open of a Barker run, from public facts and the budget."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+
+from .. import accounting as acc
+from ..errors import BudgetError, UnsupportedEventError
+from ..models import Model
+from ..public import Public
+from .barker import Barker
+from .forecast import posterior_sd
+from .settings import ROUNDING_UP, UNCLIPPED, Settings
+from .walk import Scale, Walk, walk_of
+
+GENTLE_STEP = 0.8  # step / (posterior sd / sqrt d): nearly every small move has acceptance 1/2, so none is wasted
+LONGEST_STEP = 2.4  # the most efficient step where compute, not privacy, is scarce
+FEWEST_STEPS = 200
+DEFAULT_STEPS = 10_000
+MOST_RECORD_READS = 1e10  # steps times records of a default plan: a minute on two cores
+CORRECTIONS = (1.0, 1.25, 1.5, 2.0)
+SAFE_SHARE = 0.9  # of C that v_max may take: some normal noise must remain
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the caller of ``plan`` asked for."""
+
+    model: Model
+    public: Public
+    sampler: Barker
+    adjacency: str
+    chains: int
+    private: bool
+    epsilon: float | None
+    delta: float | None
+
+    @property
+    def n(self) -> int | None:
+        """The number of records, if it may be known."""
+        return self.public.size(self.adjacency)
+
+    @property
+    def w(self) -> float:
+        """The tempering weight."""
+        if self.sampler.n0 is None:
+            return 1.0 if self.sampler.w is None else self.sampler.w
+        if self.n is None:
+            raise ValueError("n0 needs a public number of records: pass public_n to Data, or give w")
+        if self.sampler.n0 > self.n:
+            raise ValueError(f"n0 is {self.sampler.n0:g} but there are only {self.n} records")
+        return self.sampler.n0 / self.n
+
+    @property
+    def dim(self) -> int:
+        """The length of theta."""
+        return self.model.dim(self.public)
+
+
+def choose(request: Request) -> Settings:
+    """Return a fully specified run that costs at most the budget."""
+    _refuse_unsupported(request)
+    if not request.private:
+        return _without_privacy(request)
+    if request.epsilon is None:
+        return _as_given(request)
+    if request.sampler.scale is None:
+        return _choose_scale_and_steps(request)
+    return _choose_steps(request, _settings(request, 1, request.sampler.scale))
+
+
+def _refuse_unsupported(request: Request) -> None:
+    batch = request.sampler.batch_size
+    if batch is None:
+        return
+    if request.adjacency != "replace":
+        raise UnsupportedEventError(
+            'batch_size: minibatches are accounted for under adjacency="replace" only; use all records '
+            "(batch_size=None) under add_remove"
+        )
+    if batch >= request.public.n:
+        raise ValueError(
+            f"batch_size is {batch} but there are {request.public.n} records; "
+            "leave batch_size out to use all of them in the exact test"
+        )
+
+
+def _kind(request: Request) -> str:
+    if request.sampler.proposal is not None:
+        return request.sampler.proposal
+    bounded = request.private or request.model.lipschitz(request.public) is not None
+    return "ball" if bounded else "gaussian"
+
+
+def _walk(request: Request, scale: Scale) -> Walk:
+    return walk_of(_kind(request), scale, request.sampler.radius, request.dim)
+
+
+def _settings(request: Request, steps: int, scale: Scale) -> Settings:
+    walk = _walk(request, scale)
+    batch, n = request.sampler.batch_size or 0, request.n
+    draft = Settings(steps, walk, 1.0, request.w, n, batch)
+    clip = _clip(request, walk, draft)
+    draft = dataclasses.replace(draft, clip=clip)
+    return dataclasses.replace(draft, c=_correction_variance(request, draft)) if batch else draft
+
+
+def _clip(request: Request, walk: Walk, draft: Settings) -> float:
+    sampler = request.sampler
+    if sampler.clip is not None:
+        return float(sampler.clip)
+    if sampler.v_max is not None:
+        return math.sqrt(sampler.v_max / draft.v_max)  # draft.v_max is that of clip = 1
+    if not request.private and not draft.batch_size:
+        return UNCLIPPED
+    slope = _slope(request)
+    if slope is None or math.isinf(walk.reach):
+        why = (
+            'the proposal "gaussian" has no bounded reach'
+            if math.isinf(walk.reach)
+            else f"{type(request.model).__name__} has no Lipschitz constant under the declared bounds"
+        )
+        raise ValueError(
+            f"clip: {why}, so the planner cannot choose the bound on a record's log-likelihood ratio. Give "
+            'clip, or declare bounds (row_norm, x_bounds, y_bounds) in Data and use proposal="ball".'
+        )
+    return slope * walk.reach * ROUNDING_UP
+
+
+def _slope(request: Request) -> float | None:
+    lipschitz = request.model.lipschitz(request.public)
+    return lipschitz if lipschitz is not None else request.model.typical_lipschitz(request.public)
+
+
+def _correction_variance(request: Request, draft: Settings) -> float:
+    if request.sampler.c is not None:
+        c = float(request.sampler.c)
+        if draft.v_max >= c:
+            raise ValueError(_too_much_variance(draft, c))
+        return c
+    for c in CORRECTIONS:
+        if draft.v_max <= SAFE_SHARE * c:
+            return c
+    raise ValueError(_too_much_variance(draft, CORRECTIONS[-1]))
+
+
+def _too_much_variance(draft: Settings, c: float) -> str:
+    return (
+        f"batch_size: with {draft.batch_size} records per step and clip {draft.clip:.3g} the minibatch test needs "
+        f"v_max = {draft.v_max:.3g} below C = {c:g}. Take a larger batch_size, a smaller scale or clip, or a "
+        "smaller w."
+    )
+
+
+def _as_given(request: Request) -> Settings:
+    sampler = request.sampler
+    missing = [name for name in ("steps", "scale") if getattr(sampler, name) is None]
+    if missing:
+        raise ValueError(
+            f"{' and '.join(missing)} must be set in the sampler when no epsilon is given; "
+            "or give epsilon and delta, and the planner chooses"
+        )
+    assert sampler.steps is not None
+    assert sampler.scale is not None
+    return _settings(request, sampler.steps, sampler.scale)  # type: ignore[arg-type]
+
+
+def _without_privacy(request: Request) -> Settings:
+    sampler = request.sampler
+    steps = sampler.steps or DEFAULT_STEPS
+    scale = sampler.scale if sampler.scale is not None else _natural_scale(request, LONGEST_STEP)
+    return _settings(request, steps, scale)  # type: ignore[arg-type]
+
+
+def _natural_scale(request: Request, relative_step: float) -> float:
+    """Return the scalar scale that makes the step this multiple of (posterior sd / sqrt d)."""
+    sd = posterior_sd(request.model, request.public, request.n, request.w)
+    if sd is None:
+        raise ValueError(
+            "scale: the planner knows too little to choose it (a flat prior, or no public number of records or "
+            "bounds); give scale"
+        )
+    unit = _walk(request, 1.0)
+    return relative_step * sd / math.sqrt(request.dim) / unit.step
+
+
+def _cost(request: Request, settings: Settings, steps: int) -> float:
+    assert request.delta is not None
+    uses = [(settings.event(request.adjacency), steps * request.chains)]
+    return acc.compose(uses, adjacency=request.adjacency).epsilon(request.delta)
+
+
+def _affordable_steps(request: Request, settings: Settings) -> int:
+    """Return the most steps per chain that the budget pays for."""
+    assert request.epsilon is not None
+    assert request.delta is not None
+    event = settings.event(request.adjacency)
+    try:
+        total = acc.calibrate(
+            lambda uses: [(event, uses)],
+            epsilon=request.epsilon,
+            delta=request.delta,
+            adjacency=request.adjacency,
+        )
+    except BudgetError:
+        return 0
+    return int(total) // request.chains
+
+
+def _choose_steps(request: Request, settings: Settings) -> Settings:
+    wanted = request.sampler.steps
+    if wanted is not None:
+        if _cost(request, settings, wanted) > request.epsilon:  # type: ignore[operator]
+            most = _affordable_steps(request, settings)
+            raise BudgetError(
+                f"steps: {wanted} steps in each of {request.chains} chain(s) cost more than "
+                f"epsilon = {request.epsilon:g} at delta = {request.delta:g}; this proposal and clip can afford "
+                f"{most}. Lower steps, scale, w or chains, or raise epsilon."
+            )
+        return dataclasses.replace(settings, steps=wanted)
+    most = _affordable_steps(request, settings)
+    if most < 1:
+        raise BudgetError(
+            f"scale: one step of this size in each of {request.chains} chain(s) costs more than "
+            f"epsilon = {request.epsilon:g} at delta = {request.delta:g}. Lower scale, clip, w or chains."
+        )
+    return dataclasses.replace(settings, steps=min(most, _most_steps(request)))
+
+
+def _most_steps(request: Request) -> int:
+    reads = request.sampler.batch_size or request.n or 1
+    return max(FEWEST_STEPS, int(MOST_RECORD_READS / (reads * request.chains)))
+
+
+def _choose_scale_and_steps(request: Request) -> Settings:
+    """Take gentle steps, longer ones if there would be too many to run, shorter ones if too few to be a chain.
+
+    Privacy pays for steps * scale^2, so the gentle step wastes least of it.
+    """
+    if request.sampler.steps is not None:
+        return _choose_scale(request, request.sampler.steps)
+    gentle = _natural_scale(request, GENTLE_STEP)
+    draft = _within_variance(request, gentle)
+    steps = _affordable_steps(request, draft)
+    if steps < FEWEST_STEPS:
+        return _choose_scale(request, FEWEST_STEPS)
+    if steps > _most_steps(request):
+        stretch = min(math.sqrt(steps / _most_steps(request)), LONGEST_STEP / GENTLE_STEP)
+        draft = _within_variance(request, gentle * stretch)
+        steps = min(_affordable_steps(request, draft), _most_steps(request))
+    return dataclasses.replace(draft, steps=steps)
+
+
+def _within_variance(request: Request, scale: float) -> Settings:
+    """Return settings at this scale, or at the largest scale that the minibatch test allows."""
+    try:
+        return _settings(request, 1, scale)
+    except ValueError:
+        if request.sampler.batch_size is None or request.sampler.clip is not None or request.sampler.v_max is not None:
+            raise
+    allowed = SAFE_SHARE * (request.sampler.c or CORRECTIONS[0]) * 0.5
+    unit = Settings(1, _walk(request, 1.0), 1.0, request.w, request.n, request.sampler.batch_size or 0)
+    unit = dataclasses.replace(unit, clip=_clip(request, unit.walk, unit))
+    return _settings(request, 1, scale * min(1.0, math.sqrt(allowed / unit.v_max) / scale))
+
+
+def _choose_scale(request: Request, steps: int) -> Settings:
+    """Return the largest scale, up to the most efficient one, at which that many steps are within the budget."""
+    assert request.epsilon is not None
+    high = _within_variance(request, _natural_scale(request, LONGEST_STEP))
+    if _cost(request, high, steps) <= request.epsilon:
+        return dataclasses.replace(high, steps=steps)
+    top = float(high.walk.scale)  # type: ignore[arg-type]
+    low, fraction = 0.0, 1.0
+    for _ in range(30):
+        middle = 0.5 * (low + fraction) if low else fraction / 4
+        within = _cost(request, _settings(request, 1, top * middle), steps) <= request.epsilon
+        low, fraction = (middle, fraction) if within else (low, middle)
+        if low and fraction - low < 0.005 * low:
+            break
+    if not low:
+        raise BudgetError(
+            f"epsilon = {request.epsilon:g} at delta = {request.delta:g} cannot pay for {steps} steps at any "
+            "useful scale; raise it, or lower steps, w or chains"
+        )
+    return dataclasses.replace(_settings(request, 1, top * low), steps=steps)

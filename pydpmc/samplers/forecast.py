@@ -1,0 +1,96 @@
+"""What a random walk can be expected to do, from public facts alone."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..models import Model
+from ..public import Public
+from .settings import Settings
+
+ENOUGH_DRAWS = 100.0
+SOME_DRAWS = 20.0
+UPHILL_SPEED = 0.4  # mean of the positive part of a standard normal: moves up a steep slope are kept
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """Expected behaviour of the chains, computed without looking at a record.
+
+    Attributes
+    ----------
+    posterior_sd
+        Expected posterior standard deviation of a coefficient, if the features fill all directions equally.
+    acceptance
+        Expected share of accepted proposals.
+    travel
+        How far a coefficient diffuses in one chain.
+    climb
+        How far one chain can climb towards a distant posterior.
+    start_distance
+        How far the posterior is from the default start, if the truth is one prior standard deviation away.
+    effective_draws
+        Expected effective draws of all chains together.
+    clipped_at_most
+        Largest possible share of clipped log-likelihood ratios: 0 where a Lipschitz constant rules them out.
+    """
+
+    posterior_sd: float | None
+    acceptance: float | None
+    travel: float
+    climb: float
+    start_distance: float | None
+    effective_draws: float | None
+    clipped_at_most: float
+
+    @property
+    def mixes(self) -> bool | None:
+        """Whether the budget can be expected to mix the chains; None if nothing is known."""
+        if self.effective_draws is None:
+            return None
+        reaches = self.start_distance is None or self.climb >= self.start_distance
+        return self.effective_draws >= ENOUGH_DRAWS and reaches
+
+
+def acceptance_rate(relative_step: float) -> float:
+    """Return Barker's expected acceptance for log ratios N(-l^2/2, l^2), l the relative step."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(61)
+    log_ratio = -0.5 * relative_step**2 + relative_step * nodes
+    return float(weights @ (0.5 * (1.0 + np.tanh(0.5 * log_ratio)))) / math.sqrt(2.0 * math.pi)
+
+
+def posterior_sd(model: Model, public: Public, n: int | None, w: float) -> float | None:
+    """Return the posterior standard deviation to expect of a coefficient, or None."""
+    information = model.information(public)
+    precision = float(model.prior_precision(public).mean())
+    if information is None or n is None:
+        return 1.0 / math.sqrt(precision) if precision > 0 else None
+    return 1.0 / math.sqrt(w * n * information + precision)
+
+
+def forecast(model: Model, public: Public, settings: Settings, chains: int) -> Forecast:
+    """Return the forecast of a fully specified run."""
+    dim, steps, move = settings.walk.dim, settings.steps, settings.walk.step
+    lipschitz = model.lipschitz(public)
+    safe = lipschitz is not None and settings.clip >= lipschitz * settings.walk.reach * (1.0 - 1e-9)
+    sd = posterior_sd(model, public, settings.n, settings.w)
+    known = sd is not None and model.information(public) is not None and settings.n is not None
+    acceptance = acceptance_rate(move * math.sqrt(dim) / sd) if sd is not None else None
+    kept = acceptance if acceptance is not None else 0.5
+    draws = None
+    if known and sd is not None:
+        draws = chains * min(steps / 2.0, steps * kept * (move / sd) ** 2 / 4.0)
+    precision = model.prior_precision(public)
+    proper = precision[precision > 0]
+    return Forecast(
+        posterior_sd=sd if known else None,
+        acceptance=acceptance if known else None,
+        travel=move * math.sqrt(steps * kept),
+        climb=UPHILL_SPEED * move * steps,
+        start_distance=float(np.sqrt((1.0 / proper).sum())) if proper.size else None,
+        effective_draws=draws,
+        clipped_at_most=0.0 if safe else 1.0,
+    )
