@@ -1,22 +1,21 @@
-// pydpmc._core.random: the random streams, for tests.
+// pydpmc._core.random: keys and streams, bound for the tests.
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
 #include <cstring>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "dispatch.hpp"
-#include "random/bernoulli.hpp"
 #include "random/chacha20.hpp"
 #include "random/key.hpp"
-#include "random/logistic.hpp"
-#include "random/normal.hpp"
 #include "random/stream.hpp"
-#include "random/subsample.hpp"
-#include "random/uniform.hpp"
 
 namespace py = pybind11;
 using namespace pydpmc;
+
+void bind_random_variates(py::module_& m);
 
 namespace {
 
@@ -57,14 +56,6 @@ Stream make_stream(const py::bytes& key, std::uint8_t purpose, std::uint32_t cha
   return {key_from(key), static_cast<Purpose>(purpose), chain, step};
 }
 
-template <class T, class Draw>
-py::array_t<T> repeat(std::size_t size, Draw draw) {
-  py::array_t<T> out(static_cast<py::ssize_t>(size));
-  T* next = out.mutable_data();
-  for (std::size_t i = 0; i < size; ++i) next[i] = draw();
-  return out;
-}
-
 void bind_chacha20(py::module_& m) {
   m.def("chacha20_block", &one_block, py::arg("key"), py::arg("counter"), py::arg("nonce"));
   m.def("chacha20_blocks", &many_blocks, py::arg("key"), py::arg("counter"), py::arg("nonce"),
@@ -86,6 +77,14 @@ void bind_key(py::module_& m) {
 }
 
 void bind_stream(py::module_& m) {
+  py::dict purposes;
+  purposes["proposal"] = static_cast<int>(Purpose::proposal);
+  purposes["subsample"] = static_cast<int>(Purpose::subsample);
+  purposes["accept"] = static_cast<int>(Purpose::accept);
+  purposes["initial"] = static_cast<int>(Purpose::initial);
+  purposes["noise"] = static_cast<int>(Purpose::noise);
+  purposes["test"] = static_cast<int>(Purpose::test);
+  m.attr("purposes") = purposes;
   py::class_<Stream>(m, "Stream")
       .def(py::init(&make_stream), py::arg("key"), py::arg("purpose"), py::arg("chain"), py::arg("step"))
       .def("next64", &Stream::next64)
@@ -99,76 +98,6 @@ void bind_stream(py::module_& m) {
           py::arg("size"));
 }
 
-void bind_variates(py::module_& m) {
-  m.def(
-      "below",
-      [](Stream& s, std::uint64_t n, std::size_t size) {
-        if (n == 0) throw py::value_error("n must be at least 1");
-        return repeat<std::uint64_t>(size, [&] { return below(s, n); });
-      },
-      py::arg("stream"), py::arg("n"), py::arg("size"));
-  m.def(
-      "open_unit",
-      [](Stream& s, std::size_t size) { return repeat<double>(size, [&] { return open_unit(s); }); },
-      py::arg("stream"), py::arg("size"));
-  m.def(
-      "logistic",
-      [](Stream& s, std::size_t size) { return repeat<double>(size, [&] { return logistic(s); }); },
-      py::arg("stream"), py::arg("size"));
-  m.def(
-      "normal", [](Stream& s, std::size_t size) { return repeat<double>(size, [&] { return normal(s); }); },
-      py::arg("stream"), py::arg("size"));
-  m.def(
-      "fill_normal",
-      [](Stream& s, std::size_t size) {
-        py::array_t<double> out(static_cast<py::ssize_t>(size));
-        fill_normal(s, out.mutable_data(), size);
-        return out;
-      },
-      py::arg("stream"), py::arg("size"));
-}
-
-py::tuple to_tuple(Probability p) { return py::make_tuple(p.threshold, p.complement); }
-
-void bind_bernoulli(py::module_& m) {
-  m.def("probability_from_logit", [](double d) { return to_tuple(probability_from_logit(d)); }, py::arg("d"));
-  m.def(
-      "probability_from_pair", [](double p, double q) { return to_tuple(probability_from_pair(p, q)); },
-      py::arg("p"), py::arg("q"));
-  m.def(
-      "bernoulli",
-      [](Stream& s, std::uint64_t threshold, bool complement, std::size_t size) {
-        return repeat<bool>(size, [&] { return bernoulli(s, {threshold, complement}); });
-      },
-      py::arg("stream"), py::arg("threshold"), py::arg("complement"), py::arg("size"));
-}
-
-// Remembers b for the length of the array that draw returns.
-struct BoundSubsampler {
-  BoundSubsampler(std::uint64_t n, std::uint64_t size) : b(size), sampler(checked(n, size), size) {}
-
-  static std::uint64_t checked(std::uint64_t n, std::uint64_t size) {
-    if (n < 1 || n > 0xffffffff || size > n) throw py::value_error("need 1 <= n < 2^32 and b <= n");
-    return n;
-  }
-
-  std::uint64_t b;
-  Subsampler sampler;
-};
-
-void bind_subsample(py::module_& m) {
-  py::class_<BoundSubsampler>(m, "Subsampler")
-      .def(py::init<std::uint64_t, std::uint64_t>(), py::arg("n"), py::arg("b"))
-      .def(
-          "draw",
-          [](BoundSubsampler& self, Stream& stream) {
-            py::array_t<std::uint32_t> out(static_cast<py::ssize_t>(self.b));
-            self.sampler.draw(stream, out.mutable_data());
-            return out;
-          },
-          py::arg("stream"));
-}
-
 }  // namespace
 
 void bind_random(py::module_& core) {
@@ -176,7 +105,5 @@ void bind_random(py::module_& core) {
   bind_chacha20(m);
   bind_key(m);
   bind_stream(m);
-  bind_variates(m);
-  bind_bernoulli(m);
-  bind_subsample(m);
+  bind_random_variates(m);
 }

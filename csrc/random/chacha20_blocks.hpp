@@ -29,7 +29,22 @@ struct Lanes {
 
   template <int bits>
   static Vector rotate(Vector v) {
+#if defined(__AVX2__) && !defined(__AVX512VL__)
+    // One byte shuffle is faster than two shifts; AVX-512 has a rotation, which compilers find by themselves.
+    if constexpr (lanes == 8 && bits % 8 == 0) return rotate_bytes<bits / 8>(v);
+#endif
     return (v << bits) | (v >> (32 - bits));
+  }
+
+  template <int n>
+  static Vector rotate_bytes(Vector v) {
+    typedef std::uint8_t Bytes __attribute__((vector_size(4 * lanes)));
+    const Bytes b = (Bytes)v;
+#define PYDPMC_WORD(w) 4 * w + (4 - n) % 4, 4 * w + (5 - n) % 4, 4 * w + (6 - n) % 4, 4 * w + (7 - n) % 4
+    return (Vector)__builtin_shufflevector(b, b, PYDPMC_WORD(0), PYDPMC_WORD(1), PYDPMC_WORD(2),
+                                           PYDPMC_WORD(3), PYDPMC_WORD(4), PYDPMC_WORD(5), PYDPMC_WORD(6),
+                                           PYDPMC_WORD(7));
+#undef PYDPMC_WORD
   }
 
   void quarter_round(int a, int b, int c, int d) {
@@ -53,6 +68,22 @@ struct Start {
              key[4],     key[5],     key[6],     key[7],     counter, nonce[0], nonce[1], nonce[2]} {}
 };
 
+// From one word per vector to one block per row, by pairs of words: half as many moves as word by word.
+template <std::size_t lanes>
+void write_transposed(const Lanes<lanes>& state, std::uint32_t* out, std::size_t wanted) {
+  typedef std::uint64_t Pairs __attribute__((vector_size(4 * lanes)));
+  alignas(4 * lanes) std::uint64_t tile[words / 2][2][lanes / 2];
+  for (std::size_t p = 0; p < words / 2; ++p) {
+    const Pairs low = (Pairs)state.x[2 * p], high = (Pairs)state.x[2 * p + 1];
+    const Pairs even = (low & 0xffffffff) | (high << 32), odd = (low >> 32) | (high & ~0xffffffffULL);
+    std::memcpy(tile[p][0], &even, sizeof even);
+    std::memcpy(tile[p][1], &odd, sizeof odd);
+  }
+  for (std::size_t block = 0; block < wanted; ++block)
+    for (std::size_t p = 0; p < words / 2; ++p)
+      std::memcpy(out + block * words + 2 * p, &tile[p][block % 2][block / 2], 8);
+}
+
 // Blocks of `lanes` consecutive counters; the first `wanted` of them are written.
 template <std::size_t lanes>
 void write_group(const Start& start, std::uint32_t* out, std::size_t wanted) {
@@ -65,13 +96,8 @@ void write_group(const Start& start, std::uint32_t* out, std::size_t wanted) {
   for (std::size_t w = 0; w < words; ++w) state.x[w] = first[w];
   for (int round = 0; round < 20; round += 2) state.double_round();
 
-  alignas(4 * lanes) std::uint32_t tile[words][lanes];
-  for (std::size_t w = 0; w < words; ++w) {
-    const Vector sum = state.x[w] + first[w];
-    std::memcpy(tile[w], &sum, sizeof sum);
-  }
-  for (std::size_t block = 0; block < wanted; ++block)
-    for (std::size_t w = 0; w < words; ++w) std::memcpy(out + block * words + w, &tile[w][block], 4);
+  for (std::size_t w = 0; w < words; ++w) state.x[w] += first[w];
+  write_transposed(state, out, wanted);
 }
 
 template <std::size_t lanes>

@@ -8,8 +8,8 @@
 
 namespace pydpmc {
 
-// One word: the lowest bit is the sign, the rest a uniform u in (0, 1/2), so both tails reach 64 log 2
-// = 44.4.
+// One word: the lowest bit is the sign, the rest a uniform u in (0, 1/2), so each tail ends at 65 log 2
+// = 45.
 inline double logistic(Stream& stream) noexcept {
   const std::uint64_t word = stream.next64();
   const double u = (static_cast<double>(word >> 1) + 0.5) * 0x1p-64;

@@ -4,43 +4,43 @@
 
 #include <cmath>
 #include <cstddef>
-#include <numbers>
+#include <cstdint>
 
 #include "random/stream.hpp"
+#include "random/uniform.hpp"
+#include "random/ziggurat.hpp"
 
 namespace pydpmc {
 
 namespace normal_detail {
 
-struct Polar {
-  double radius, angle;
-};
-
-// Box and Muller (1958). A radius from 64 bits reaches sqrt(130 log 2) = 9.49, where two tails hold 2e-21.
-inline Polar polar(std::uint64_t radius_word, std::uint64_t angle_word) noexcept {
-  const double u = (static_cast<double>(radius_word) + 0.5) * 0x1p-64;
-  return {std::sqrt(-2.0 * std::log(u)),
-          static_cast<double>(angle_word >> 11) * (std::numbers::pi * 0x1p-52)};
+// Beyond `start`, by Marsaglia's rejection from an exponential; reaches start + 8.5.
+inline double tail(Stream& stream, double start) noexcept {
+  for (;;) {
+    const double beyond = -std::log(open_unit(stream)) / start;
+    if (-2.0 * std::log(open_unit(stream)) > beyond * beyond) return start + beyond;
+  }
 }
 
 }  // namespace normal_detail
 
 inline double normal(Stream& stream) noexcept {
-  const std::uint64_t radius_word = stream.next64();
-  const auto [radius, angle] = normal_detail::polar(radius_word, stream.next64());
-  return radius * std::cos(angle);
+  for (;;) {
+    const std::uint64_t word = stream.next64();
+    const std::size_t layer = word % Ziggurat::layers;
+    // 53 other bits of the word: an odd multiple of 2^-53 in (-1, 1).
+    const double u = (static_cast<double>(static_cast<std::int64_t>(word) >> 11) + 0.5) * 0x1p-52;
+    const double x = u * ziggurat.edge[layer];
+    if (std::fabs(x) < ziggurat.edge[layer + 1]) return x;
+    if (layer == 0) return std::copysign(normal_detail::tail(stream, ziggurat.edge[1]), u);
+    const double bottom = ziggurat.height[layer], top = ziggurat.height[layer + 1];
+    if (bottom + open_unit(stream) * (top - bottom) < std::exp(-0.5 * x * x)) return x;
+  }
 }
 
-// Two variates for every two words; an odd last one is normal().
+// The same as n calls of normal().
 inline void fill_normal(Stream& stream, double* out, std::size_t n) noexcept {
-  std::size_t i = 0;
-  for (; i + 2 <= n; i += 2) {
-    const std::uint64_t radius_word = stream.next64();
-    const auto [radius, angle] = normal_detail::polar(radius_word, stream.next64());
-    out[i] = radius * std::cos(angle);
-    out[i + 1] = radius * std::sin(angle);
-  }
-  if (i < n) out[i] = normal(stream);
+  for (std::size_t i = 0; i < n; ++i) out[i] = normal(stream);
 }
 
 }  // namespace pydpmc

@@ -1,0 +1,101 @@
+// pydpmc._core.random, second half: what is drawn from a stream.
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+#include "random/bernoulli.hpp"
+#include "random/logistic.hpp"
+#include "random/normal.hpp"
+#include "random/stream.hpp"
+#include "random/subsample.hpp"
+#include "random/uniform.hpp"
+
+namespace py = pybind11;
+using namespace pydpmc;
+
+namespace {
+
+template <class T, class Draw>
+py::array_t<T> repeat(std::size_t size, Draw draw) {
+  py::array_t<T> out(static_cast<py::ssize_t>(size));
+  T* next = out.mutable_data();
+  for (std::size_t i = 0; i < size; ++i) next[i] = draw();
+  return out;
+}
+
+void bind_variates(py::module_& m) {
+  m.def(
+      "below",
+      [](Stream& s, std::uint64_t n, std::size_t size) {
+        if (n == 0) throw py::value_error("n must be at least 1");
+        return repeat<std::uint64_t>(size, [&] { return below(s, n); });
+      },
+      py::arg("stream"), py::arg("n"), py::arg("size"));
+  m.def(
+      "open_unit",
+      [](Stream& s, std::size_t size) { return repeat<double>(size, [&] { return open_unit(s); }); },
+      py::arg("stream"), py::arg("size"));
+  m.def(
+      "logistic",
+      [](Stream& s, std::size_t size) { return repeat<double>(size, [&] { return logistic(s); }); },
+      py::arg("stream"), py::arg("size"));
+  m.def(
+      "normal", [](Stream& s, std::size_t size) { return repeat<double>(size, [&] { return normal(s); }); },
+      py::arg("stream"), py::arg("size"));
+  m.def(
+      "fill_normal",
+      [](Stream& s, std::size_t size) {
+        py::array_t<double> out(static_cast<py::ssize_t>(size));
+        fill_normal(s, out.mutable_data(), size);
+        return out;
+      },
+      py::arg("stream"), py::arg("size"));
+}
+
+py::tuple to_tuple(Probability p) { return py::make_tuple(p.threshold, p.complement); }
+
+void bind_bernoulli(py::module_& m) {
+  m.def("probability_from_logit", [](double d) { return to_tuple(probability_from_logit(d)); }, py::arg("d"));
+  m.def(
+      "probability_from_pair", [](double p, double q) { return to_tuple(probability_from_pair(p, q)); },
+      py::arg("p"), py::arg("q"));
+  m.def(
+      "bernoulli",
+      [](Stream& s, std::uint64_t threshold, bool complement, std::size_t size) {
+        return repeat<bool>(size, [&] { return bernoulli(s, {threshold, complement}); });
+      },
+      py::arg("stream"), py::arg("threshold"), py::arg("complement"), py::arg("size"));
+}
+
+// Remembers b for the length of the array that draw returns.
+struct BoundSubsampler {
+  BoundSubsampler(std::uint64_t n, std::uint64_t size) : b(size), sampler(checked(n, size), size) {}
+
+  static std::uint64_t checked(std::uint64_t n, std::uint64_t size) {
+    if (n < 1 || n > 0xffffffff || size > n) throw py::value_error("need 1 <= n < 2^32 and b <= n");
+    return n;
+  }
+
+  std::uint64_t b;
+  Subsampler sampler;
+};
+
+void bind_subsample(py::module_& m) {
+  py::class_<BoundSubsampler>(m, "Subsampler")
+      .def(py::init<std::uint64_t, std::uint64_t>(), py::arg("n"), py::arg("b"))
+      .def(
+          "draw",
+          [](BoundSubsampler& self, Stream& stream) {
+            py::array_t<std::uint32_t> out(static_cast<py::ssize_t>(self.b));
+            self.sampler.draw(stream, out.mutable_data());
+            return out;
+          },
+          py::arg("stream"));
+}
+
+}  // namespace
+
+void bind_random_variates(py::module_& m) {
+  bind_variates(m);
+  bind_bernoulli(m);
+  bind_subsample(m);
+}
