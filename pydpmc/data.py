@@ -97,6 +97,13 @@ class Data:
         """The public facts: all that a plan may see."""
         return self._public
 
+    def require_binary(self, model: str) -> None:
+        """Refuse targets (or the only column) other than 0 and 1, before anything is spent."""
+        name = "y" if self._public.has_target else "x"
+        values = self._rows[:, self._public.width if self._public.has_target else 0]
+        if not ((values == 0) | (values == 1) | np.isnan(values)).all():
+            raise ValueError(f"{name} must be 0 or 1 for {model}; recode the labels first")
+
     def __len__(self) -> int:
         return self._public.n
 

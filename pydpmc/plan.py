@@ -63,6 +63,27 @@ class Plan:
 
         return run(self, data, **options)
 
+    def describe(self) -> dict[str, Any]:
+        """Return the plan as plain values, for results and files."""
+        settings = self.settings
+        return {
+            "model": repr(self.model),
+            "sampler": "Barker",
+            "adjacency": self.adjacency,
+            "chains": self.chains,
+            "private": self.private,
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "steps": settings.steps,
+            "batch_size": settings.batch_size or None,
+            "proposal": settings.walk.kind,
+            "scale": settings.walk.scale,
+            "radius": settings.walk.radius,
+            "clip": settings.clip,
+            "w": settings.w,
+            "c": settings.c if settings.batch_size else None,
+        }
+
     def __str__(self) -> str:
         from .plan_page import page
 

@@ -125,6 +125,7 @@ class BoundRun {
   }
 
   BarkerRun& run() { return *run_; }
+  int64_t records() const { return rows_.shape(0); }
 
  private:
   Array rows_, draws_;
@@ -152,6 +153,7 @@ void bind_barker(py::module_& m) {
            py::arg("count"))
       .def_property_readonly("steps_done", [](BoundRun& r) { return r.run().steps_done(); })
       .def_property_readonly("accepted", [](BoundRun& r) { return r.run().accepted(); })
+      .def_property_readonly("records", [](BoundRun& r) { return r.records(); })
       .def_property_readonly("clipped", [](BoundRun& r) { return r.run().clipped(); });
 }
 

@@ -1,0 +1,122 @@
+"""Posterior: everything that leaves a run, all of it covered by its guarantee."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import storage
+from .accounting import Guarantee
+from .summary import Summary, summarise
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Unsafe:
+    """Diagnostics that are not covered by any guarantee.
+
+    Attributes
+    ----------
+    clipped_share
+        Share of log-likelihood ratios that were clipped.
+    """
+
+    clipped_share: float
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """Posterior draws with their guarantee. It holds no reference to the data.
+
+    Attributes
+    ----------
+    draws
+        Draws by parameter name, each of shape (chain, draw, size).
+    labels
+        Names of the entries of a parameter with more than one, for tables.
+    guarantee
+        What was promised to the people in the data.
+    plan
+        The plan, as plain values.
+    acceptance
+        Share of accepted proposals of each chain. Every accept bit was charged, so this costs nothing more.
+    interrupted
+        Whether the run was stopped before its last step. The guarantee covers all planned steps.
+    unsafe
+        Diagnostics outside the guarantee, only after ``unsafe_diagnostics=True``, which voids it.
+
+    Examples
+    --------
+    >>> import numpy as np, pydpmc as dp
+    >>> data = dp.Data(np.r_[np.ones(700), np.zeros(300)])
+    >>> post = dp.sample(dp.BernoulliLogit(), data, dp.Barker(steps=2000), private=False, progress=False)
+    >>> post.draws["theta"].shape
+    (1, 1600, 1)
+    """
+
+    draws: Mapping[str, Floats]
+    labels: Mapping[str, tuple[str, ...]]
+    guarantee: Guarantee
+    plan: Mapping[str, Any]
+    acceptance: tuple[float, ...]
+    interrupted: bool = False
+    unsafe: Unsafe | None = field(default=None)
+
+    @property
+    def private(self) -> bool:
+        """Whether the result carries a guarantee and may be released under it."""
+        return self.guarantee.void is None
+
+    def summary(self) -> Summary:
+        """Return mean, sd, quantiles, effective sample size and R-hat of every parameter."""
+        return summarise(self.draws, self.labels)
+
+    def save(self, path: str | Path) -> None:
+        """Write draws and guarantee to a ``.npz`` or ``.nc`` (netCDF 3) file, without pickle."""
+        storage.save(Path(path), dict(self.draws), self._description())
+
+    @classmethod
+    def load(cls, path: str | Path) -> Posterior:
+        """Read what `save` wrote."""
+        draws, described = storage.load(Path(path))
+        return cls(
+            draws=draws,
+            labels={name: tuple(labels) for name, labels in described["labels"].items()},
+            guarantee=Guarantee.from_dict(described["guarantee"]),
+            plan=described["plan"],
+            acceptance=tuple(described["acceptance"]),
+            interrupted=described["interrupted"],
+            unsafe=None if described["unsafe"] is None else Unsafe(**described["unsafe"]),
+        )
+
+    def _description(self) -> str:
+        return json.dumps(
+            {
+                "format": 1,
+                "labels": {name: list(labels) for name, labels in self.labels.items()},
+                "guarantee": self.guarantee.to_dict(),
+                "plan": dict(self.plan),
+                "acceptance": list(self.acceptance),
+                "interrupted": self.interrupted,
+                "unsafe": None if self.unsafe is None else {"clipped_share": self.unsafe.clipped_share},
+            }
+        )
+
+    def __str__(self) -> str:
+        return f"{self.summary()}\n\n{self.guarantee.statement()}"
+
+    def __repr__(self) -> str:
+        shapes = ", ".join(f"{name} {values.shape}" for name, values in self.draws.items())
+        return f"Posterior({shapes}; {'private' if self.private else 'NOT PRIVATE'})"
+
+    def _repr_html_(self) -> str:
+        statement = html.escape(self.guarantee.statement())
+        return f"<div>{self.summary()._repr_html_()}<p>{statement}</p></div>"

@@ -1,0 +1,246 @@
+"""Run a plan: cross into the compiled core, a chunk of steps at a time, and wrap what may leave."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import os
+import time
+import warnings
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core
+from .data import Data
+from .models import Model
+from .plan import Adjacency, Plan, plan
+from .posterior import Posterior, Unsafe
+from .progress import Progress
+from .samplers import Barker
+
+SEEDED = "a seed was given: whoever knows it can replay every random choice. For tests only, not for release"
+DIAGNOSED = "unsafe diagnostics were asked for: they reveal facts of the records that no budget paid for"
+DEFAULT_DRAWS = 10_000
+WARMUP_SHARE = 0.2
+CHUNK_SECONDS = 0.2
+BLOCK = 4096
+
+Floats = npt.NDArray[np.float64]
+
+_process = os.getpid()
+
+
+def run(
+    plan: Plan,
+    data: Data,
+    *,
+    draws: int | None = None,
+    warmup: int | None = None,
+    threads: int | None = None,
+    progress: bool = True,
+    seed: int | None = None,
+    unsafe_diagnostics: bool = False,
+) -> Posterior:
+    """Run a plan on the data it was made for.
+
+    Nothing here changes the cost: every planned step of every chain is paid for, kept or not.
+
+    Parameters
+    ----------
+    plan
+        From ``pydpmc.plan``.
+    data
+        The records; their public facts must be those of the plan.
+    draws
+        Most draws to keep of each chain (thinned evenly); 10,000 by default.
+    warmup
+        Steps to leave out at the start of each chain; a fifth by default.
+    threads
+        Threads to use; all cores by default. Draws do not depend on it.
+    progress
+        Whether to show a progress bar when the run takes longer than two seconds.
+    seed
+        For tests: makes the run repeatable and voids its guarantee.
+    unsafe_diagnostics
+        Adds ``post.unsafe`` (the share of clipped ratios) and voids the guarantee.
+
+    Returns
+    -------
+    Posterior
+        After Ctrl-C, the draws made so far.
+    """
+    _check_data(plan, data)
+    steps = plan.settings.steps
+    skipped, thin, kept = _thinning(steps, draws, warmup)
+    workers = _threads(threads)
+    out = np.empty((plan.chains, kept, plan.settings.walk.dim))
+    core = _core.BarkerRun(
+        **_core_arguments(plan, data),
+        init=_starts(plan, seed),
+        draws=out,
+        warmup=skipped,
+        thin=thin,
+        seed=_checked_seed(seed),
+    )
+    interrupted = _advance(core, steps, workers, Progress(plan.chains, steps, progress))
+    made = min(kept, max(0, core.steps_done - skipped) // thin)
+    return _posterior(plan, core, out[:, :made], seed is not None, unsafe_diagnostics, interrupted)
+
+
+def sample(
+    model: Model,
+    data: Data,
+    sampler: Barker | None = None,
+    *,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    adjacency: Adjacency = "replace",
+    chains: int = 1,
+    private: bool = True,
+    init: npt.ArrayLike | Literal["prior"] | None = None,
+    **run_options: Any,
+) -> Posterior:
+    """Plan, then run: posterior draws of `model` given `data` within a privacy budget.
+
+    Takes the arguments of `plan` (with the data in place of its public facts) and of `run`.
+
+    Examples
+    --------
+    >>> import numpy as np, pydpmc as dp
+    >>> x = np.repeat([1.0, 0.0], [60_000, 40_000])
+    >>> post = dp.sample(dp.BernoulliLogit(), dp.Data(x), epsilon=1.0, delta=1e-6, progress=False)
+    >>> post.guarantee.epsilon(1e-6) <= 1.0
+    True
+    """
+    planned = plan(
+        model,
+        data.public,
+        sampler,
+        epsilon=epsilon,
+        delta=delta,
+        adjacency=adjacency,
+        chains=chains,
+        private=private,
+        init=init,
+    )
+    return run(planned, data, **run_options)
+
+
+def _check_data(plan: Plan, data: Data) -> None:
+    if not isinstance(data, Data):
+        raise TypeError(f"data must be a pydpmc.Data, not {type(data).__name__}")
+    public = data.public
+    if plan.adjacency == "add_remove":
+        public = dataclasses.replace(public, n=public.public_n or 0)
+    if public != plan.public:
+        names = [f.name for f in dataclasses.fields(public)]
+        differing = [name for name in names if getattr(public, name) != getattr(plan.public, name)]
+        raise ValueError(f"data differs from the plan in its public facts ({', '.join(differing)}); plan again")
+    if plan.model.binary_target or plan.model.core_name == "bernoulli_logit":
+        data.require_binary(type(plan.model).__name__)
+
+
+def _thinning(steps: int, draws: int | None, warmup: int | None) -> tuple[int, int, int]:
+    if draws is not None and draws < 1:
+        raise ValueError(f"draws must be at least 1, not {draws}")
+    skipped = int(WARMUP_SHARE * steps) if warmup is None else warmup
+    if not 0 <= skipped < steps:
+        raise ValueError(f"warmup must be at least 0 and below the {steps} steps of the plan, not {warmup}")
+    left = steps - skipped
+    thin = max(1, math.ceil(left / (draws or DEFAULT_DRAWS)))
+    return skipped, thin, left // thin
+
+
+def _threads(threads: int | None) -> int:
+    if threads is not None and (int(threads) != threads or threads < 1):
+        raise ValueError(f"threads must be a positive whole number, not {threads!r}")
+    if not _core.has_openmp():
+        _warn_once_without_openmp()
+        return 1
+    if os.getpid() != _process:
+        return 1  # a forked child must not touch the parent's thread pool
+    return int(threads) if threads is not None else len(os.sched_getaffinity(0))
+
+
+_warned = False
+
+
+def _warn_once_without_openmp() -> None:
+    global _warned
+    if not _warned:
+        _warned = True
+        warnings.warn("pydpmc was built without OpenMP and runs on one thread", RuntimeWarning, stacklevel=4)
+
+
+def _checked_seed(seed: int | None) -> int | None:
+    if seed is not None and not 0 <= seed < 2**64:
+        raise ValueError(f"seed must be a whole number from 0 to 2^64 - 1, not {seed!r}")
+    return seed
+
+
+def _core_arguments(plan: Plan, data: Data) -> dict[str, Any]:
+    model, public = plan.model, data.public
+    return {
+        "rows": data._rows,
+        "columns": public.width,
+        "has_target": public.has_target,
+        "model": model.core_name,
+        "intercept": model.has_intercept,
+        "constants": model.constants,
+        "prior": model.prior_table(public),
+        **plan.settings.core_arguments(public),
+    }
+
+
+def _starts(plan: Plan, seed: int | None) -> Floats:
+    shape = (plan.chains, plan.settings.walk.dim)
+    if plan.init is None:
+        return np.array(np.broadcast_to(plan.model.centre(plan.public), shape))
+    if plan.init == "prior":
+        from .prior_draw import prior_draws
+
+        return prior_draws(plan.model, plan.public, plan.chains, seed)
+    return np.array(plan.init)
+
+
+def _advance(core: Any, steps: int, threads: int, progress: Progress) -> bool:
+    """Run all steps in chunks of about a fifth of a second; return whether Ctrl-C stopped them."""
+    chunk = 1
+    with progress:
+        try:
+            while core.steps_done < steps:
+                started = time.perf_counter()
+                core.advance(min(chunk, steps - core.steps_done), threads, BLOCK)
+                elapsed = max(time.perf_counter() - started, 1e-6)
+                chunk = max(1, min(4 * chunk, int(chunk * CHUNK_SECONDS / elapsed)))
+                progress.update(core.steps_done)
+        except KeyboardInterrupt:
+            return True
+    return False
+
+
+def _posterior(
+    plan: Plan, core: Any, theta: Floats, seeded: bool, unsafe_diagnostics: bool, interrupted: bool
+) -> Posterior:
+    draws, labels, start = {}, {}, 0
+    for block in plan.model.blocks(plan.public):
+        values = np.array(theta[:, :, start : start + block.size])
+        draws[block.name] = np.exp(values) if block.positive else values
+        labels[block.name] = block.labels
+        start += block.size
+    void = SEEDED if seeded else DIAGNOSED if unsafe_diagnostics else plan.guarantee.void
+    unsafe = None
+    if unsafe_diagnostics:
+        reads = core.steps_done * plan.chains * (plan.settings.batch_size or core.records)
+        unsafe = Unsafe(clipped_share=core.clipped / max(1, reads))
+    return Posterior(
+        draws=draws,
+        labels=labels,
+        guarantee=dataclasses.replace(plan.guarantee, void=void),
+        plan=plan.describe(),
+        acceptance=tuple(accepted / max(1, core.steps_done) for accepted in core.accepted),
+        interrupted=interrupted,
+        unsafe=unsafe,
+    )

@@ -1,0 +1,76 @@
+"""The table of a posterior: one row per scalar parameter."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from .diagnostics import ess, rhat
+
+Floats = npt.NDArray[np.float64]
+COLUMNS = ("mean", "sd", "5%", "50%", "95%", "ess", "rhat")
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Rows by parameter name, each a mapping from column to number; prints as a table."""
+
+    rows: Mapping[str, Mapping[str, float]]
+
+    def __getitem__(self, name: str) -> Mapping[str, float]:
+        return self.rows[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def column(self, name: str) -> Floats:
+        """Return one column as an array, in the order of the rows."""
+        return np.array([row[name] for row in self.rows.values()])
+
+    def __str__(self) -> str:
+        width = max([9, *(len(name) for name in self.rows)])
+        lines = [" " * width + "".join(f"{c:>10}" for c in COLUMNS)]
+        for name, row in self.rows.items():
+            lines.append(f"{name:<{width}}" + "".join(f"{_cell(c, row[c]):>10}" for c in COLUMNS))
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{html.escape(c)}</th>" for c in COLUMNS)
+        body = "".join(
+            f"<tr><th>{html.escape(name)}</th>" + "".join(f"<td>{_cell(c, row[c])}</td>" for c in COLUMNS) + "</tr>"
+            for name, row in self.rows.items()
+        )
+        return f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def summarise(draws: Mapping[str, Floats], labels: Mapping[str, tuple[str, ...]]) -> Summary:
+    """Return the summary of draws of shape (chain, draw, size) by parameter name."""
+    rows: dict[str, dict[str, float]] = {}
+    for name, values in draws.items():
+        size = values.shape[2]
+        entries = labels.get(name) or tuple(str(j) for j in range(size))
+        for j in range(size):
+            row_name = name if size == 1 and not labels.get(name) else f"{name}[{entries[j]}]"
+            rows[row_name] = _row(values[:, :, j])
+    return Summary(rows)
+
+
+def _row(values: Floats) -> dict[str, float]:
+    if values.shape[1] == 0:
+        return dict.fromkeys(COLUMNS, float("nan"))
+    low, middle, high = np.quantile(values, (0.05, 0.5, 0.95))
+    numbers = (values.mean(), values.std(ddof=1) if values.size > 1 else 0.0, low, middle, high)
+    return dict(zip(COLUMNS, (*map(float, numbers), ess(values), rhat(values)), strict=True))
+
+
+def _cell(column: str, value: float) -> str:
+    if not np.isfinite(value):
+        return "-"
+    return f"{value:.0f}" if column == "ess" else f"{value:.3f}" if column == "rhat" else f"{value:.4g}"
