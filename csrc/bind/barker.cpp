@@ -134,7 +134,10 @@ class BoundRun {
 
 }  // namespace
 
+}  // namespace pydpmc
+
 void bind_barker(py::module_& m) {
+  using namespace pydpmc;
   m.def("has_openmp", &has_openmp);
   m.def("hardware_threads", &hardware_threads);
   py::class_<BoundRun>(m, "BarkerRun")
@@ -156,5 +159,3 @@ void bind_barker(py::module_& m) {
       .def_property_readonly("records", [](BoundRun& r) { return r.records(); })
       .def_property_readonly("clipped", [](BoundRun& r) { return r.run().clipped(); });
 }
-
-}  // namespace pydpmc

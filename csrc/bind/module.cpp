@@ -7,9 +7,9 @@
 namespace py = pybind11;
 
 void bind_random(py::module_& m);
-namespace pydpmc {
+void bind_accounting(py::module_& m);
+void bind_minibatch_profile(py::module_& m);
 void bind_barker(py::module_& m);
-}
 
 PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
   m.doc() = "The compiled core of pydpmc. Private: use the package.";
@@ -17,5 +17,7 @@ PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
   m.def("isa", [] { return std::string(pydpmc::kernels().isa); });
   m.def("use_isa", &pydpmc::use_isa, py::arg("isa"));
   bind_random(m);
-  pydpmc::bind_barker(m);
+  bind_accounting(m);
+  bind_minibatch_profile(m);
+  bind_barker(m);
 }
