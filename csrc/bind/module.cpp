@@ -6,9 +6,12 @@
 
 namespace py = pybind11;
 
+void bind_minibatch_profile(py::module_&);
+
 PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
   m.doc() = "The compiled core of pydpmc. Private: use the package.";
   m.def("available_isas", &pydpmc::available_isas);
   m.def("isa", [] { return std::string(pydpmc::kernels().isa); });
   m.def("use_isa", &pydpmc::use_isa, py::arg("isa"));
+  bind_minibatch_profile(m);
 }
