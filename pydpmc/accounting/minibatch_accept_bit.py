@@ -136,9 +136,22 @@ def _batch_profile(bit: MinibatchAcceptBit) -> tuple[Floats, Floats]:
         bounds = _bounds_at(bit, np.exp(eps))
         if bounds[-1] <= 0.0:
             last = int(np.flatnonzero(bounds > 0.0)[-1]) + 1
-            return np.exp(eps[: last + 1]), np.append(bounds[:last], 0.0)
+            return _convex_minorant(np.exp(eps[: last + 1]), np.append(bounds[:last], 0.0))
         top = eps[-1]
     raise ValueError(f"c - v_max = {bit.c - bit.v_max} leaves too little noise for a useful bound")
+
+
+def _convex_minorant(a: Floats, bounds: Floats) -> tuple[Floats, Floats]:
+    """Lower convex hull of the points; h is convex, so what bounds it at the nodes bounds it on the hull."""
+    kept: list[int] = []
+    for k in range(len(a)):
+        while len(kept) > 1:
+            i, j = kept[-2:]
+            if (bounds[j] - bounds[i]) * (a[k] - a[j]) < (bounds[k] - bounds[j]) * (a[j] - a[i]):
+                break
+            kept.pop()
+        kept.append(k)
+    return a[kept], bounds[kept]
 
 
 def _nodes_up_to(top: float) -> Floats:
