@@ -1,0 +1,1 @@
+"""Privacy accounting (in progress)."""

@@ -10,14 +10,15 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from numbers import Integral
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr
 
-from pydpmc import _core
-from pydpmc.accounting.correction import Correction, Floats, correction
+from .. import _core
+from .correction import Correction, Floats, correction
+from .events import ProfileEvent
 
 _ARITHMETIC_ERROR = 1e-9  # of D* and of v in the compiled test, absolute, each
 _THRESHOLD_ERROR = 2.0**-30  # of the realised p and of 1 - p, relative
@@ -26,7 +27,7 @@ _ROUND_UP = 1.0 + 1e-12  # covers the rounding of the few operations that follow
 
 
 @dataclass(frozen=True)
-class MinibatchAcceptBit:
+class MinibatchAcceptBit(ProfileEvent):
     """One accept or reject of the Barker test on a batch drawn without replacement.
 
     With r_i in [-K, K] on the batch, D* is the mean of r plus a public term, v = kappa * popvar(r) is in [0, v_max],
@@ -45,9 +46,10 @@ class MinibatchAcceptBit:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from pydpmc.accounting.minibatch_accept_bit import MinibatchAcceptBit
     >>> bit = MinibatchAcceptBit(b=1000, n=10**6, v_max=0.5)
-    >>> bool(bit.profile([0.0])[0] <= 1.2e-5)
+    >>> bool(bit.profile(np.zeros(1))[0] < 1.4e-5)
     True
     """
 
@@ -56,9 +58,9 @@ class MinibatchAcceptBit:
     v_max: float
     c: float = 1.0
 
-    adjacencies: ClassVar[frozenset[str]] = frozenset({"replace"})
-
     def __post_init__(self) -> None:
+        if not (isinstance(self.b, Integral) and isinstance(self.n, Integral)):
+            raise ValueError(f"b and n count records and must be integers, not {self.b!r} and {self.n!r}")
         if self.b < 2:
             raise ValueError(f"b is {self.b} but the variance of a batch needs at least 2 records")
         if self.b >= self.n:
@@ -101,14 +103,21 @@ class MinibatchAcceptBit:
     def epsilon_max(self) -> float:
         """Pure-DP bound of one subsampled bit, rounded up."""
         a_max = float(_batch_profile(self)[0][-1])
-        return math.log1p(self.q * (a_max - 1.0) * _ROUND_UP) * _ROUND_UP
+        return math.log1p(self.q * (a_max * _ROUND_UP**4 - 1.0)) * _ROUND_UP
+
+    def describe(self) -> str:
+        """The event in words."""
+        return (
+            f"one accept/reject bit of the Barker test on {self.b} of {self.n} records drawn without replacement "
+            f"(variance estimate at most {self.v_max:g} of {self.c:g})"
+        )
 
     def batch_profile(self, a: npt.ArrayLike) -> Floats:
         """Upper bound of h(a), a >= 1, of the bit before subsampling: convex, non-increasing, linear between nodes."""
         nodes, bounds = _batch_profile(self)
         return np.asarray(np.interp(np.asarray(a, dtype=float), nodes, bounds))
 
-    def profile(self, eps: npt.ArrayLike) -> Floats:
+    def profile(self, eps: Floats) -> Floats:
         """Upper bound of h_sub(e^eps), eps >= 0, of one subsampled bit, both orders of every pair of neighbours."""
         epsilon = np.asarray(eps, dtype=float)
         if np.any(epsilon < 0.0):
