@@ -51,7 +51,7 @@ RatioSum sum_blocks(int64_t n, int64_t block, [[maybe_unused]] int threads, cons
 #pragma omp parallel num_threads(threads)
     {
       RatioSum mine;
-#pragma omp for schedule(static) nowait
+#pragma omp for schedule(dynamic, 1) nowait
       for (int64_t k = 0; k < blocks; ++k) {
         const int64_t begin = k * block, end = begin + block < n ? begin + block : n;
         mine += body(omp_get_thread_num(), begin, end);

@@ -6,11 +6,18 @@
 
 PYDPMC_ISA_BEGIN
 
+// Even and odd powers in two Horner chains of half the latency.
 template <int n>
-PYDPMC_INLINE F8 horner(F8 x, const double (&c)[n]) noexcept {
-  F8 r = fill(c[n - 1]);
-  for (int k = n - 2; k >= 0; --k) r = r * x + c[k];
-  return r;
+PYDPMC_INLINE F8 polynomial(F8 x, const double (&c)[n]) noexcept {
+  static_assert(n % 2 == 0);
+  const F8 x2 = x * x;
+  F8 even = fill(c[n - 2]), odd = fill(c[n - 1]);
+#pragma GCC unroll 16
+  for (int k = n - 4; k >= 0; k -= 2) {
+    even = even * x2 + c[k];
+    odd = odd * x2 + c[k + 1];
+  }
+  return odd * x + even;
 }
 
 // exp(x) for x clamped to [-708, 709]; relative error of the fit 3.2e-18.
@@ -33,7 +40,7 @@ PYDPMC_INLINE F8 exp(F8 x) noexcept {
   const I8 n = nearest_integer(x * log2e);
   const F8 whole = (x * log2e + rounding_magic) - rounding_magic;
   const F8 r = (x - whole * ln2_high) - whole * ln2_low;
-  F8 e = horner(r, coefficients);
+  F8 e = polynomial(r, coefficients);
   for (int k = 0; k < parts; ++k) e.p[k] = (NativeF)((NativeI)e.p[k] + (n.p[k] << 52));
   return e;
 }
@@ -51,7 +58,7 @@ PYDPMC_INLINE F8 log1p_unit(F8 u) noexcept {
                                      0.04940394524382393,
                                      0.08890381913056651};
   const F8 s = u / (u + 2.0);  // log(1 + u) = 2 atanh(s), s <= 1/3
-  return 2.0 * s * horner(s * s, coefficients);
+  return 2.0 * s * polynomial(s * s, coefficients);
 }
 
 // log(1 + exp(x)), without overflow; NaN stays NaN.
