@@ -28,7 +28,7 @@ def _autocovariance(chains: Floats) -> Floats:
     length = chains.shape[1]
     centred = chains - chains.mean(axis=1, keepdims=True)
     spectrum = np.fft.rfft(centred, n=2 * length)
-    return np.fft.irfft(np.abs(spectrum) ** 2, n=2 * length)[:, :length] / length
+    return np.asarray(np.fft.irfft(np.abs(spectrum) ** 2, n=2 * length)[:, :length] / length)
 
 
 def _constant(draws: Floats) -> bool:

@@ -62,7 +62,7 @@ class Normal(Prior):
 
     def precision(self, size: int) -> npt.NDArray[np.float64]:
         """Return 1 / scale^2."""
-        return 1.0 / _spread(self.scale, size, "scale") ** 2
+        return np.asarray(1.0 / _spread(self.scale, size, "scale") ** 2)
 
     def draw(self, size: int, uniforms: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return a draw of the block made from uniforms in (0, 1)."""
@@ -84,7 +84,7 @@ class Laplace(Prior):
 
     def precision(self, size: int) -> npt.NDArray[np.float64]:
         """Return 1 / scale^2."""
-        return 1.0 / _spread(self.scale, size, "scale") ** 2
+        return np.asarray(1.0 / _spread(self.scale, size, "scale") ** 2)
 
     def draw(self, size: int, uniforms: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return a draw of the block made from uniforms in (0, 1)."""
@@ -109,7 +109,7 @@ class StudentT(Prior):
 
     def precision(self, size: int) -> npt.NDArray[np.float64]:
         """Return the Fisher information (df + 1) / ((df + 3) scale^2)."""
-        return (self.df + 1.0) / (self.df + 3.0) / _spread(self.scale, size, "scale") ** 2
+        return np.asarray((self.df + 1.0) / (self.df + 3.0) / _spread(self.scale, size, "scale") ** 2)
 
     def draw(self, size: int, uniforms: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return a draw of the block made from uniforms in (0, 1)."""

@@ -90,10 +90,7 @@ class Model:
     def prior_precision(self, public: Public) -> Floats:
         """Return the prior's information about each coordinate (0 for coordinates on the log scale)."""
         return np.concatenate(
-            [
-                np.zeros(b.size) if b.positive else self.block_prior(b).precision(b.size)
-                for b in self.blocks(public)
-            ]
+            [np.zeros(b.size) if b.positive else self.block_prior(b).precision(b.size) for b in self.blocks(public)]
         )
 
     def centre(self, public: Public) -> Floats:
@@ -114,7 +111,9 @@ class Model:
         names = {b.name for b in self.blocks(public)}
         priors = self.priors()
         if not isinstance(priors, Prior) and set(priors) - names:
-            raise ValueError(f"prior names unknown blocks {sorted(set(priors) - names)}; the blocks are {sorted(names)}")
+            raise ValueError(
+                f"prior names unknown blocks {sorted(set(priors) - names)}; the blocks are {sorted(names)}"
+            )
         self.prior_table(public)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from ..priors import Normal, Prior
@@ -37,7 +37,7 @@ class GaussianMixture(Model):
     core_name: ClassVar[str] = "gaussian_mixture"
     needs_target: ClassVar[bool] = False
     one_column: ClassVar[bool] = True
-    prior: Prior | Mapping[str, Prior] = Normal(scale=(math.sqrt(10.0), 1.0))
+    prior: Prior | Mapping[str, Prior] = field(default_factory=lambda: Normal(scale=(math.sqrt(10.0), 1.0)))
     variance: float = 2.0
 
     def __post_init__(self) -> None:

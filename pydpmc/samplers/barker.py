@@ -56,7 +56,7 @@ class Barker:
     steps: int | None = None
     batch_size: int | None = None
     proposal: Literal["ball", "truncated_gaussian", "gaussian"] | None = None
-    scale: npt.ArrayLike | Scale | None = None
+    scale: npt.ArrayLike | None = None
     radius: float | None = None
     clip: float | None = None
     w: float | None = None
@@ -79,6 +79,11 @@ class Barker:
         if self.w is not None and not 0 < self.w <= 1:
             raise ValueError(f"w must lie in (0, 1], not {self.w!r}")
         self._refuse_contradictions()
+
+    @property
+    def given_scale(self) -> Scale | None:
+        """The scale as a number, a vector or a covariance, if it was given."""
+        return as_scale(self.scale)
 
     def _refuse_contradictions(self) -> None:
         if self.w is not None and self.n0 is not None:

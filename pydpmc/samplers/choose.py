@@ -66,9 +66,10 @@ def choose(request: Request) -> Settings:
         return _without_privacy(request)
     if request.epsilon is None:
         return _as_given(request)
-    if request.sampler.scale is None:
+    scale = request.sampler.given_scale
+    if scale is None:
         return _choose_scale_and_steps(request)
-    return _choose_steps(request, _settings(request, 1, request.sampler.scale))
+    return _choose_steps(request, _settings(request, 1, scale))
 
 
 def _refuse_unsupported(request: Request) -> None:
@@ -162,16 +163,17 @@ def _as_given(request: Request) -> Settings:
             f"{' and '.join(missing)} must be set in the sampler when no epsilon is given; "
             "or give epsilon and delta, and the planner chooses"
         )
+    scale = sampler.given_scale
     assert sampler.steps is not None
-    assert sampler.scale is not None
-    return _settings(request, sampler.steps, sampler.scale)  # type: ignore[arg-type]
+    assert scale is not None
+    return _settings(request, sampler.steps, scale)
 
 
 def _without_privacy(request: Request) -> Settings:
     sampler = request.sampler
     steps = sampler.steps or DEFAULT_STEPS
-    scale = sampler.scale if sampler.scale is not None else _natural_scale(request, LONGEST_STEP)
-    return _settings(request, steps, scale)  # type: ignore[arg-type]
+    scale = sampler.given_scale
+    return _settings(request, steps, _natural_scale(request, LONGEST_STEP) if scale is None else scale)
 
 
 def _natural_scale(request: Request, relative_step: float) -> float:
@@ -211,8 +213,9 @@ def _affordable_steps(request: Request, settings: Settings) -> int:
 
 def _choose_steps(request: Request, settings: Settings) -> Settings:
     wanted = request.sampler.steps
+    assert request.epsilon is not None
     if wanted is not None:
-        if _cost(request, settings, wanted) > request.epsilon:  # type: ignore[operator]
+        if _cost(request, settings, wanted) > request.epsilon:
             most = _affordable_steps(request, settings)
             raise BudgetError(
                 f"steps: {wanted} steps in each of {request.chains} chain(s) cost more than "
@@ -269,10 +272,11 @@ def _within_variance(request: Request, scale: float) -> Settings:
 def _choose_scale(request: Request, steps: int) -> Settings:
     """Return the largest scale, up to the most efficient one, at which that many steps are within the budget."""
     assert request.epsilon is not None
-    high = _within_variance(request, _natural_scale(request, LONGEST_STEP))
+    top = _natural_scale(request, LONGEST_STEP)
+    high = _within_variance(request, top)
     if _cost(request, high, steps) <= request.epsilon:
         return dataclasses.replace(high, steps=steps)
-    top = float(high.walk.scale)  # type: ignore[arg-type]
+    top *= min(1.0, high.walk.norm / _walk(request, top).norm)  # the minibatch test may have shortened it
     low, fraction = 0.0, 1.0
     for _ in range(30):
         middle = 0.5 * (low + fraction) if low else fraction / 4
