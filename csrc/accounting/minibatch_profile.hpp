@@ -93,12 +93,12 @@ class ProfileSearch {
            bound.remainder(a) <= refinement_.slack * (a - 1.0) * bound.from();
   }
 
-  static void split(const Cell& cell, CellBound::Axis axis, std::vector<Cell>& children) {
+  void split(const Cell& cell, CellBound::Axis axis, std::vector<Cell>& children) const {
     const auto halve = [&](Interval Cell::* side) {
       Cell low = cell, high = cell;
       (low.*side).hi = (high.*side).lo = (cell.*side).middle();
-      children.push_back(low);
-      children.push_back(high);
+      children.push_back(contracted(low, bit_.v_max));
+      children.push_back(contracted(high, bit_.v_max));
     };
     halve(axis == CellBound::Axis::x ? &Cell::x : axis == CellBound::Axis::v ? &Cell::v : &Cell::tau);
   }
