@@ -56,11 +56,12 @@ class CellBound {
     return (to_.cdf - a * from_.cdf) + dx_ * std::abs(to_.pdf - a * from_.pdf) + corner;
   }
 
-  double remainder(double a) const {
-    const double curvature = joint_is_better(a) ? joint_.total() + std::abs(a - 1.0) * from_curvature_.total()
-                                                : to_curvature_.total() + a * from_curvature_.total();
-    return curvature + kRounding * (to_.cdf + a * from_.cdf);
+  double curvature(double a) const {
+    return joint_is_better(a) ? joint_.total() + std::abs(a - 1.0) * from_curvature_.total()
+                              : to_curvature_.total() + a * from_curvature_.total();
   }
+
+  double remainder(double a) const { return curvature(a) + kRounding * (to_.cdf + a * from_.cdf); }
 
   double upper(double a) const {
     const double monotone = largest_to_ * (1.0 + kRounding) - a * least_from_ * (1.0 - kRounding);

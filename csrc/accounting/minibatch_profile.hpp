@@ -4,8 +4,9 @@
 
 namespace pydpmc {
 
-// Cells are settled at a node when their bound is within `slack` of a value that is attained, or when their
-// remainder is what a change of a by `slack * (a - 1)` makes. Neither affects validity, only tightness.
+// A cell is settled at a node when its bound is within `slack` of a value that is attained, or when its
+// curvature is what a change of a by `slack * (a - 1 + 1e-9)` makes (1e-9: the error of arithmetic that is
+// charged anyway). Neither affects validity, only tightness.
 struct Refinement {
   double slack = 1e-3;
   std::size_t max_cells = 400'000;
@@ -90,7 +91,7 @@ class ProfileSearch {
   bool is_settled(std::size_t n, const CellBound& bound) const {
     const double a = nodes_[n];
     return bound.upper(a) <= (1.0 + refinement_.slack) * attained_[n] ||
-           bound.remainder(a) <= refinement_.slack * (a - 1.0) * bound.from();
+           bound.curvature(a) <= refinement_.slack * (std::abs(a - 1.0) + 1e-9) * bound.from();
   }
 
   void split(const Cell& cell, CellBound::Axis axis, std::vector<Cell>& children) const {

@@ -2,9 +2,9 @@
 
 No V_cor is exact for any c > 0. The best one has atoms, and finding it is a linear programme: the least t
 with ``|F(x) - logistic(x)| <= t g(x) logistic'(x)`` on a grid of x, F the law of N(0, c) + V_cor. To first
-order ``t g(x)`` bounds the error of the log-odds, so t is the violation of detailed balance where g = 1, |x| <= 8;
-beyond, g grows slowly, so that the tails keep the decay of the logistic law up to |x| = 16 and the error of F
-stays near t/4.
+order ``t g(x)`` bounds the error of the log-odds, so t is the violation of detailed balance where g = 1,
+|x| <= 8; beyond, g grows slowly, so that the tails keep the decay of the logistic law up to |x| = 16 and the
+error of F stays near t/4.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class Correction:
         The non-negative half of the support, ascending. Both ``+y`` and ``-y`` are atoms.
     weights : ndarray
         The weight of each pair: half of it at ``+y``, half at ``-y`` (all of it at 0 for ``y = 0``).
-        Multiples of 2**-53 that sum to exactly 1, in floating point too and in any order, so that F(0) = 1/2 up to the
-        rounding of erfc and no code has to renormalise.
+        Multiples of 2**-53 that sum to exactly 1, in floating point too and in any order, so that F(0) = 1/2
+        up to the rounding of erfc and no code has to renormalise.
     c : float
         The variance of the normal law it completes.
     cdf_error : float
