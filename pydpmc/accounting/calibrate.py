@@ -1,0 +1,137 @@
+"""The largest parameter that a budget pays for.
+
+The search brackets with the quick bounds, which are valid but loose, then closes the bracket with the full
+ones. What it returns was itself found to be within the budget.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import TypeAlias
+
+from ..errors import BudgetError
+from .bounds import bounds_of
+from .events import Event
+from .guarantee import Guarantee, compose
+
+Number: TypeAlias = float
+MakeItems = Callable[..., Iterable[tuple[Event, int] | Guarantee]]
+LARGEST_COUNT = 10**12
+PRECISION = 1e-6
+
+
+def calibrate(
+    make_items: MakeItems,
+    *,
+    epsilon: float,
+    delta: float,
+    adjacency: str = "replace",
+    bracket: tuple[float, float] | None = None,
+    integer: bool = True,
+) -> float:
+    """Largest x such that ``compose(make_items(x))`` is (epsilon, delta)-DP; the cost must grow with x.
+
+    Parameters
+    ----------
+    make_items
+        From the parameter to what `compose` takes.
+    bracket
+        Smallest and largest value allowed; needed if the parameter is real, (1, 10**12) by default otherwise.
+    integer
+        Whether the parameter is a whole number.
+
+    Raises
+    ------
+    BudgetError
+        If even the smallest value allowed costs too much.
+
+    Examples
+    --------
+    >>> from pydpmc import accounting as acc
+    >>> bit = acc.AcceptBit(shift=0.1)
+    >>> steps = acc.calibrate(lambda steps: [(bit, steps)], epsilon=1.0, delta=1e-6)
+    >>> acc.compose([(bit, steps)]).epsilon(1e-6) <= 1.0
+    True
+    """
+    if bracket is None:
+        if not integer:
+            raise ValueError("a real parameter needs bracket=(smallest, largest)")
+        bracket = (1, LARGEST_COUNT)
+    search = _Search(make_items, epsilon, delta, adjacency, integer)
+    return search.largest(*bracket)
+
+
+class _Search:
+    def __init__(
+        self, make_items: MakeItems, epsilon: float, delta: float, adjacency: str, integer: bool
+    ) -> None:
+        self.make_items, self.target, self.budget_delta = make_items, epsilon, delta
+        self.adjacency, self.integer = adjacency, integer
+        self.known: dict[float, float] = {}
+
+    def cost(self, x: float) -> float:
+        if x not in self.known:
+            self.known[x] = compose(self.make_items(x), self.adjacency).epsilon(self.budget_delta)
+        return self.known[x]
+
+    def quick_cost(self, x: float) -> float:
+        uses = compose(self.make_items(x), self.adjacency).events
+        bounds = bounds_of(uses, self.adjacency, quick=True) if uses else []
+        return min((bound.epsilon(self.budget_delta) for bound in bounds), default=math.inf)
+
+    def largest(self, smallest: float, limit: float) -> float:
+        low = self._quick_start(smallest, limit)
+        if self.cost(low) > self.target:
+            raise BudgetError(
+                f"even {low:g} costs epsilon = {self.cost(low):.4g} at delta = {self.budget_delta:g}, "
+                f"more than the budget {self.target:g}"
+            )
+        high = limit
+        while not self._closed(low, high):
+            x = self._guess(low, high)
+            if self.cost(x) <= self.target:
+                low = x
+            else:
+                high = x
+            if low == limit:
+                break
+        return low
+
+    def _quick_start(self, smallest: float, limit: float) -> float:
+        """The largest power-of-two multiple, then bisection, that the quick bounds already allow."""
+        if self.quick_cost(smallest) > self.target:
+            return smallest
+        low, high = smallest, limit
+        while high == limit and low < limit:
+            x = min(2 * low, limit)
+            if self.quick_cost(x) > self.target:
+                high = x
+            elif x == limit:
+                return limit
+            else:
+                low = x
+        while not self._closed(low, high) and high > 1.001 * low:
+            x = self._between(low, high)
+            low, high = (x, high) if self.quick_cost(x) <= self.target else (low, x)
+        return low
+
+    def _closed(self, low: float, high: float) -> bool:
+        return high - low <= 1 if self.integer else high <= low * (1 + PRECISION)
+
+    def _between(self, low: float, high: float) -> float:
+        middle = math.sqrt(low * high)
+        return min(max(math.floor(middle), low + 1), high - 1) if self.integer else middle
+
+    def _guess(self, low: float, high: float) -> float:
+        """Where a power law through two known costs meets the budget, kept inside (low, high)."""
+        at_low = max(self.cost(low), 1e-300)
+        at_high = self.known.get(high)
+        if at_high is None or not math.isfinite(at_high):
+            exponent, reach = 2.0, 4.0 * low
+        else:
+            exponent, reach = math.log(high / low) / max(math.log(at_high / at_low), 1e-12), high
+        x = low * min((self.target / at_low) ** exponent, reach / low)
+        if self.integer:
+            return min(max(math.floor(x), low + 1), high - 1 if high in self.known else high)
+        return min(max(x, low * (1 + PRECISION / 2)), high / (1 + PRECISION / 2) if high in self.known else high)

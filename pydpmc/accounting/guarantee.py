@@ -1,0 +1,141 @@
+"""A guarantee: what was released, under which neighbours, and what follows for epsilon and delta."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from .bounds import bounds_of
+from .events import Event
+from .registry import event_from_dict, event_to_dict
+from .statement import statement
+from .uses import Uses, checked
+
+if TYPE_CHECKING:
+    from dp_accounting import DpEvent
+
+
+@dataclass(frozen=True, repr=False)
+class Guarantee:
+    """Differential privacy of everything released, as a curve: `epsilon(delta)` and `delta(epsilon)`.
+
+    `assumptions` is empty exactly when the guarantee is unconditional. `void` is a reason why there is none.
+    """
+
+    events: Uses
+    adjacency: str = "replace"
+    assumptions: tuple[str, ...] = ()
+    void: str | None = None
+    unit: str = "one record"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "events", checked(self.events, self.adjacency))
+        object.__setattr__(self, "assumptions", tuple(dict.fromkeys(self.assumptions)))
+
+    def epsilon(self, delta: float) -> float:
+        """Smallest proven epsilon at this delta; infinite if the guarantee is void."""
+        if not 0.0 <= delta < 1.0:
+            raise ValueError(f"delta must lie in [0, 1), not {delta!r}")
+        return math.inf if self.void is not None else _epsilon(self.events, self.adjacency, float(delta))
+
+    def delta(self, epsilon: float) -> float:
+        """Smallest proven delta at this epsilon; 1 if the guarantee is void."""
+        if not epsilon >= 0.0:
+            raise ValueError(f"epsilon must be at least 0, not {epsilon!r}")
+        return 1.0 if self.void is not None else _delta(self.events, self.adjacency, float(epsilon))
+
+    def statement(self, delta: float = 1e-6) -> str:
+        """The guarantee as a paragraph for a person."""
+        return statement(self, delta)
+
+    def __repr__(self) -> str:
+        uses = ", ".join(f"({event!r}, {n})" for event, n in self.events)
+        void = f", void={self.void!r}" if self.void is not None else ""
+        return f"Guarantee([{uses}], adjacency={self.adjacency!r}, assumptions={self.assumptions!r}{void})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, strings and lists, e.g. for JSON."""
+        return {
+            "events": [[event_to_dict(event), n] for event, n in self.events],
+            "adjacency": self.adjacency,
+            "assumptions": list(self.assumptions),
+            "void": self.void,
+            "unit": self.unit,
+        }
+
+    @classmethod
+    def from_dict(cls, saved: dict[str, Any]) -> Guarantee:
+        """The inverse of `to_dict`; an unknown event is refused."""
+        return cls(
+            events=tuple((event_from_dict(event), n) for event, n in saved["events"]),
+            adjacency=saved["adjacency"],
+            assumptions=tuple(saved["assumptions"]),
+            void=saved["void"],
+            unit=saved["unit"],
+        )
+
+    def to_dp_accounting(self) -> DpEvent:
+        """The same events as a `dp_accounting.DpEvent` (extra ``pydpmc[accounting]``)."""
+        from .interchange import to_dp_accounting
+
+        return to_dp_accounting(self)
+
+
+def compose(
+    items: Iterable[tuple[Event, int] | Guarantee],
+    adjacency: str = "replace",
+    *,
+    assumptions: Sequence[str] = (),
+    void: str | None = None,
+    unit: str = "one record",
+) -> Guarantee:
+    """The guarantee of using events together, adaptively, each a number of times.
+
+    Examples
+    --------
+    >>> from pydpmc import accounting as acc
+    >>> bits, noise = acc.AcceptBit(shift=0.02), acc.Gaussian(noise_multiplier=5.0).poisson(rate=0.01)
+    >>> g = acc.compose([(bits, 500), (noise, 500)], adjacency="replace")
+    >>> 0 < g.epsilon(1e-6) < 3
+    True
+    """
+    items = list(items)
+    uses = [item for item in items if not isinstance(item, Guarantee)]
+    earlier = [item for item in items if isinstance(item, Guarantee)]
+    own = Guarantee(tuple(uses), adjacency, tuple(assumptions), void, unit)
+    return combine([own, *earlier])
+
+
+def combine(guarantees: Sequence[Guarantee]) -> Guarantee:
+    """The guarantee of several releases about the same records together.
+
+    All must speak of the same neighbours and the same unit; the assumptions and the voids add up.
+    """
+    first, *rest = guarantees
+    for other in rest:
+        if (other.adjacency, other.unit) != (first.adjacency, first.unit):
+            raise ValueError(
+                f"cannot combine a guarantee for {first.unit} under {first.adjacency!r} with one for "
+                f"{other.unit} under {other.adjacency!r}"
+            )
+    reasons = [g.void for g in guarantees if g.void is not None]
+    return Guarantee(
+        events=tuple(use for g in guarantees for use in g.events),
+        adjacency=first.adjacency,
+        assumptions=tuple(text for g in guarantees for text in g.assumptions),
+        void="; ".join(dict.fromkeys(reasons)) if reasons else None,
+        unit=first.unit,
+    )
+
+
+@lru_cache(maxsize=256)
+def _epsilon(uses: Uses, adjacency: str, delta: float) -> float:
+    return min((bound.epsilon(delta) for bound in bounds_of(uses, adjacency)), default=math.inf) if uses else 0.0
+
+
+@lru_cache(maxsize=256)
+def _delta(uses: Uses, adjacency: str, epsilon: float) -> float:
+    return min((bound.delta(epsilon) for bound in bounds_of(uses, adjacency)), default=1.0) if uses else 0.0

@@ -1,0 +1,76 @@
+"""To and from the events of dp_accounting, which is imported only here and only when asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..errors import UnsupportedEventError
+from .events import Event
+from .gaussian import GDP, Gaussian
+from .guarantee import Guarantee, compose
+from .poisson_gaussian import PoissonGaussian
+from .without_replacement_gaussian import WithoutReplacementGaussian
+
+if TYPE_CHECKING:
+    from dp_accounting import DpEvent
+
+
+def _library() -> Any:
+    try:
+        import dp_accounting
+    except ImportError as error:
+        raise ImportError("this needs dp-accounting: pip install 'pydpmc[accounting]'") from error
+    return dp_accounting
+
+
+def from_dp_event(event: DpEvent, adjacency: str = "add_remove") -> Guarantee:
+    """The guarantee, by our accounting, of a `dp_accounting.DpEvent`; unknown events are refused.
+
+    Its noise multiplier is, as ours, the noise over the clipping norm, under both adjacencies.
+    """
+    return compose(_uses(event, 1, _library()), adjacency)
+
+
+def _uses(event: DpEvent, count: int, dpa: Any) -> list[tuple[Event, int]]:
+    if isinstance(event, dpa.NoOpDpEvent):
+        return []
+    if isinstance(event, dpa.ComposedDpEvent):
+        return [use for part in event.events for use in _uses(part, count, dpa)]
+    if isinstance(event, dpa.SelfComposedDpEvent):
+        return _uses(event.event, count * event.count, dpa)
+    return [(_one_event(event, dpa), count)]
+
+
+def _one_event(event: DpEvent, dpa: Any) -> Event:
+    if isinstance(event, dpa.GaussianDpEvent):
+        return Gaussian(event.noise_multiplier)
+    inner = getattr(event, "event", None)
+    if isinstance(inner, dpa.GaussianDpEvent):
+        base = Gaussian(inner.noise_multiplier)
+        if isinstance(event, dpa.PoissonSampledDpEvent):
+            return base.poisson(event.sampling_probability)
+        if isinstance(event, dpa.SampledWithoutReplacementDpEvent):
+            return base.without_replacement(event.sample_size, event.source_dataset_size)
+    raise UnsupportedEventError(f"no accounting rule for the dp_accounting event {event!r}")
+
+
+def to_dp_accounting(guarantee: Guarantee) -> DpEvent:
+    """The events of a guarantee in the terms of dp_accounting; what it cannot express is refused."""
+    dpa = _library()
+    parts = [
+        dpa.SelfComposedDpEvent(_dp_event(event, guarantee.adjacency, dpa), n) for event, n in guarantee.events
+    ]
+    return dpa.ComposedDpEvent(parts)
+
+
+def _dp_event(event: Event, adjacency: str, dpa: Any) -> Any:
+    if isinstance(event, Gaussian):
+        return dpa.GaussianDpEvent(event.noise_multiplier)
+    if isinstance(event, GDP):
+        return dpa.GaussianDpEvent((2.0 if adjacency == "replace" else 1.0) / event.mu)
+    if isinstance(event, PoissonGaussian):
+        return dpa.PoissonSampledDpEvent(event.rate, dpa.GaussianDpEvent(event.noise_multiplier))
+    if isinstance(event, WithoutReplacementGaussian):
+        gaussian = dpa.GaussianDpEvent(event.noise_multiplier)
+        return dpa.SampledWithoutReplacementDpEvent(event.n, event.b, gaussian)
+    raise UnsupportedEventError(f"dp_accounting has no event for {event!r}")

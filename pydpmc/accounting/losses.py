@@ -1,0 +1,59 @@
+"""The discretised losses of a composition, on one grid, ready to be composed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+from .fourier import ComposedLoss, Cumulants, compose, tilt_for_delta, tilt_for_epsilon
+from .gaussian import GDP
+from .grid import bucketed, choose_step
+from .uses import Uses, total
+
+
+@dataclass(frozen=True, eq=False)
+class ComposedLosses:
+    """One law if every event is symmetric, otherwise one for a record removed and one for a record added."""
+
+    directions: tuple[Cumulants, ...]
+
+    def epsilon(self, delta: float) -> float:
+        """Upper bound of epsilon: the worse direction."""
+        worst = 0.0
+        for cumulants in self.directions:
+            if cumulants.infinity >= delta:
+                return math.inf
+            worst = max(worst, _composed(cumulants, tilt_for_delta(cumulants, delta)).epsilon(delta))
+        return worst
+
+    def delta(self, epsilon: float) -> float:
+        """Upper bound of delta: the worse direction."""
+        return max(_composed(c, tilt_for_epsilon(c, epsilon)).delta(epsilon) for c in self.directions)
+
+
+@lru_cache(maxsize=4)
+def _composed(cumulants: Cumulants, tilt: float) -> ComposedLoss:
+    return compose(cumulants, tilt)
+
+
+@lru_cache(maxsize=16)
+def composed_losses(uses: Uses, adjacency: str) -> ComposedLosses:
+    """Discretise every event on a common grid."""
+    few = tuple(bucketed(_gaussians_merged(uses, adjacency)))
+    step = choose_step(few, adjacency)
+    priced = [(event.privacy_loss(adjacency, step), n) for event, n in few]
+    sides = max(len(losses) for losses, _ in priced)
+    return ComposedLosses(
+        tuple(Cumulants([(losses[min(side, len(losses) - 1)], n) for losses, n in priced]) for side in range(sides))
+    )
+
+
+def _gaussians_merged(uses: Uses, adjacency: str) -> Uses:
+    """All unsampled Gaussians as one, which is exact."""
+    gaussian = tuple(use for use in uses if use[0].gaussian_mu(adjacency) is not None)
+    if not gaussian:
+        return uses
+    squares = total(gaussian, lambda event: (event.gaussian_mu(adjacency) or 0.0) ** 2)
+    rest = tuple(use for use in uses if use not in gaussian)
+    return (*rest, (GDP(math.sqrt(squares)), 1))

@@ -1,0 +1,99 @@
+"""A clipped Gaussian sum over a Poisson sample.
+
+Claim, `add_remove`: the pair (1-q) N(0, s^2) + q N(1, s^2) against N(0, s^2) dominates when a record is removed,
+its reverse when one is added. `replace`: (1-q) N(0, s^2) + q N(1, s^2) against (1-q) N(0, s^2) + q N(-1, s^2).
+s is the noise multiplier. Source: Zhu, Dong, Wang 2022, Lebeda et al. 2024; docs/privacy/accounting.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .events import Event, Floats
+from .gaussian_cells import LARGEST_DEVIATION, mixture_loss
+from .privacy_loss import LARGEST_EXPONENT, PrivacyLoss
+from .validation import positive, share
+
+
+@dataclass(frozen=True)
+class PoissonGaussian(Event):
+    """`Gaussian(noise_multiplier).poisson(rate)`."""
+
+    noise_multiplier: float
+    rate: float
+
+    def __post_init__(self) -> None:
+        positive(noise_multiplier=self.noise_multiplier)
+        share(rate=self.rate)
+        if self.rate == 1.0:
+            raise ValueError("rate 1 is no sampling: use Gaussian(noise_multiplier)")
+
+    def largest_loss(self, adjacency: str) -> float:  # noqa: D102
+        farthest = 1.0 + LARGEST_DEVIATION * self.noise_multiplier
+        loss = self._log_ratio(farthest, 1.0)
+        if adjacency == "replace":
+            loss -= self._log_ratio(-farthest, 1.0)
+        return min(loss, LARGEST_EXPONENT)
+
+    def privacy_loss(self, adjacency: str, step: float) -> tuple[PrivacyLoss, ...]:  # noqa: D102
+        return (self._replaced(step),) if adjacency == "replace" else self._removed_and_added(step)
+
+    def _log_ratio(self, x: float, centre: float) -> float:
+        """log(1 - q + q N(centre)/N(0) at x)."""
+        exponent = (x - centre / 2) * centre / self.noise_multiplier**2
+        return float(np.logaddexp(math.log1p(-self.rate), math.log(self.rate) + exponent))
+
+    def _replaced(self, step: float) -> PrivacyLoss:
+        s, q = self.noise_multiplier, self.rate
+        last = math.ceil(self.largest_loss("replace") / step)
+        losses = step * np.arange(1, last + 1, dtype=float)
+        # x/s^2 = l/2 + arcsinh((1-q)/q e^{1/(2 s^2)} sinh(l/2)), the arcsinh by its logarithm against overflow
+        log_sinh = losses / 2 + np.log(-np.expm1(-losses) / 2)
+        half = s**2 * (losses / 2 + _arcsinh_exp(log_sinh + math.log((1 - q) / q) + 0.5 / s**2))
+        edges = np.concatenate([-half[::-1], [0.0], half])
+        return mixture_loss(step, -last, edges, [(1 - q, 0.0), (q, 1.0)], [(1 - q, 0.0), (q, -1.0)], s)
+
+    def _removed_and_added(self, step: float) -> tuple[PrivacyLoss, PrivacyLoss]:
+        s, q = self.noise_multiplier, self.rate
+        lowest = math.floor(self._log_ratio(-LARGEST_DEVIATION * s, 1.0) / step)
+        highest = math.ceil(self.largest_loss("add_remove") / step)
+        edges = self._edges(step * np.arange(lowest, highest + 1, dtype=float))
+        mixture, plain = [(1 - q, 0.0), (q, 1.0)], [(1.0, 0.0)]
+        removed = mixture_loss(step, lowest, edges, mixture, plain, s)
+        mirrored = [(1 - q, 0.0), (q, -1.0)]  # x -> -x turns the decreasing loss into an increasing one
+        added = mixture_loss(step, -highest, -edges[::-1], plain, mirrored, s)
+        return removed, added
+
+    def _edges(self, losses: Floats) -> Floats:
+        """Where the loss of the mixture against N(0, s^2) takes these values; -inf if it never does."""
+        q, s = self.rate, self.noise_multiplier
+        small, large = np.minimum(losses, 1.0), np.maximum(losses, 1.0)
+        reached = 1.0 + np.expm1(small) / q > 0.0
+        near = np.log1p(np.where(reached, np.expm1(small) / q, 0.0))
+        far = large + np.log1p(-(1 - q) * np.exp(-large)) - math.log(q)
+        return np.where(reached, 0.5 + s**2 * np.where(losses < 1.0, near, far), -np.inf)
+
+    def rounded_up(self, ratio: float) -> PoissonGaussian:  # noqa: D102
+        return replace(self, noise_multiplier=round_down(self.noise_multiplier, ratio))
+
+    def describe(self) -> str:  # noqa: D102
+        return (
+            f"a sum over a Poisson sample (each record with probability {self.rate:g}, drawn afresh) with "
+            f"Gaussian noise (noise multiplier {self.noise_multiplier:g})"
+        )
+
+
+def round_down(value: float, ratio: float) -> float:
+    """The largest power of `ratio` not above `value`: less noise, so at least as costly."""
+    return min(value, ratio ** math.floor(math.log(value) / math.log(ratio)))
+
+
+def _arcsinh_exp(exponents: Floats) -> Floats:
+    """arcsinh(exp(x)) without overflow."""
+    small, large = np.minimum(exponents, 0.0), np.maximum(exponents, 0.0)
+    return np.where(
+        exponents < 0.0, np.arcsinh(np.exp(small)), large + np.log1p(np.sqrt(1.0 + np.exp(-2 * large)))
+    )

@@ -1,0 +1,42 @@
+"""A guarantee in words."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .guarantee import Guarantee
+
+NEIGHBOURS = {
+    "replace": "{unit} replaced by any other (the number of records is public)",
+    "add_remove": "{unit} added or removed",
+}
+
+
+def statement(guarantee: Guarantee, delta: float) -> str:
+    """Unit, neighbours, what was released, epsilon at delta, assumptions."""
+    if guarantee.void is not None:
+        return f"There is NO differential-privacy guarantee: {guarantee.void}."
+    released = "; ".join(f"{n} x {event.describe()}" for event, n in guarantee.events) or "nothing"
+    epsilon = guarantee.epsilon(delta)
+    neighbours = NEIGHBOURS[guarantee.adjacency].format(unit=guarantee.unit)
+    return (
+        f"Everything released is ({_rounded_up(epsilon)}, {delta:g})-differentially private. "
+        f"Protected unit: {guarantee.unit}. Neighbouring data sets differ by {neighbours}. "
+        f"Released: {released}. {_conditions(guarantee.assumptions)}"
+    )
+
+
+def _conditions(assumptions: tuple[str, ...]) -> str:
+    if not assumptions:
+        return "The guarantee is unconditional: it makes no assumption on convergence."
+    return "The guarantee holds only if: " + "; ".join(assumptions) + "."
+
+
+def _rounded_up(epsilon: float) -> str:
+    """Four digits, never below the number itself."""
+    if epsilon == 0.0 or math.isinf(epsilon):
+        return f"{epsilon:g}"
+    digits = 3 - math.floor(math.log10(epsilon))
+    return f"{math.ceil(epsilon * 10.0**digits) / 10.0**digits:.4g}"
