@@ -8,7 +8,9 @@ import pytest
 from scipy.optimize import brentq
 
 from pydpmc import _core
+from pydpmc.accounting import compose
 from pydpmc.accounting.minibatch_accept_bit import MinibatchAcceptBit
+from pydpmc.errors import UnsupportedEventError
 
 BITS = [
     MinibatchAcceptBit(b, 1000, v_max, c)
@@ -172,9 +174,10 @@ def composed_epsilon(bit, steps, delta):
 )
 def test_figures_of_the_design(v_max, c, published, central_limit):
     bit = MinibatchAcceptBit(b=1000, n=10**6, v_max=v_max, c=c)
-    epsilon = composed_epsilon(bit, 20_000, 1e-6)
+    epsilon = compose([(bit, 20_000)], adjacency="replace").epsilon(1e-6)
     assert epsilon == pytest.approx(published, rel=0.03)
     assert epsilon > central_limit
+    assert epsilon == pytest.approx(composed_epsilon(bit, 20_000, 1e-6), rel=2e-3)
 
 
 def test_sensitivities():
@@ -195,7 +198,10 @@ def test_the_clamp_keeps_every_probability_above_the_threshold(bit):
 
 
 def test_only_replace_is_priced():
-    assert MinibatchAcceptBit.adjacencies == frozenset({"replace"})
+    bit = MinibatchAcceptBit(10, 100, 0.5)
+    assert bit.adjacencies == frozenset({"replace"})
+    with pytest.raises(UnsupportedEventError, match="add_remove"):
+        compose([(bit, 3)], adjacency="add_remove")
 
 
 def test_negative_epsilon_is_refused():
