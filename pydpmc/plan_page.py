@@ -54,7 +54,7 @@ def settings_error(plan: Plan) -> float:
 def _proposal(walk: Walk) -> str:
     shape = walk.kind.replace("_", " ")
     size = f"{walk.scale:.4g}" if isinstance(walk.scale, float) else f"a given {_shape_of(walk)}"
-    return f"{shape}, {'radius' if walk.kind == 'ball' else 'scale'} {size}"
+    return f"{shape}, {'radius' if walk.kind in ('ball', 'sphere') else 'scale'} {size}"
 
 
 def _shape_of(walk: Walk) -> str:

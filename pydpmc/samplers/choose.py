@@ -19,9 +19,10 @@ GENTLE_STEP = 0.8  # step / (posterior sd / sqrt d): nearly every small move has
 LONGEST_STEP = 2.4  # the most efficient step where compute, not privacy, is scarce
 FEWEST_STEPS = 200
 DEFAULT_STEPS = 10_000
-MOST_RECORD_READS = 1e10  # steps times records of a default plan: a minute on two cores
+MOST_RECORD_READS = 2e9  # steps times records that a default plan takes: about ten seconds on two cores
 CORRECTIONS = (1.0, 1.25, 1.5, 2.0)
-SAFE_SHARE = 0.9  # of C that v_max may take: some normal noise must remain
+MOST_SHARE = 0.95
+SAFE_SHARE = 0.6  # of C that v_max may take unless given: closer to C the atoms of V_cor show and cost privacy
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,9 @@ def _kind(request: Request) -> str:
     if request.sampler.proposal is not None:
         return request.sampler.proposal
     bounded = request.private or request.model.lipschitz(request.public) is not None
-    return "ball" if bounded else "gaussian"
+    if not bounded:
+        return "gaussian"
+    return "sphere" if request.dim > 1 else "ball"
 
 
 def _walk(request: Request, scale: Scale) -> Walk:
@@ -144,6 +147,8 @@ def _correction_variance(request: Request, draft: Settings) -> float:
     for c in CORRECTIONS:
         if draft.v_max <= SAFE_SHARE * c:
             return c
+    if draft.v_max <= MOST_SHARE * CORRECTIONS[-1]:
+        return CORRECTIONS[-1]
     raise ValueError(_too_much_variance(draft, CORRECTIONS[-1]))
 
 
@@ -263,7 +268,7 @@ def _within_variance(request: Request, scale: float) -> Settings:
     except ValueError:
         if request.sampler.batch_size is None or request.sampler.clip is not None or request.sampler.v_max is not None:
             raise
-    allowed = SAFE_SHARE * (request.sampler.c or CORRECTIONS[0]) * 0.5
+    allowed = 0.99 * SAFE_SHARE * (request.sampler.c or CORRECTIONS[0])
     unit = Settings(1, _walk(request, 1.0), 1.0, request.w, request.n, request.sampler.batch_size or 0)
     unit = dataclasses.replace(unit, clip=_clip(request, unit.walk, unit))
     return _settings(request, 1, scale * min(1.0, math.sqrt(allowed / unit.v_max) / scale))
