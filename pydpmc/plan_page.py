@@ -101,7 +101,7 @@ def _outlook(plan: Plan) -> list[tuple[str, str]]:
 def _verdict(plan: Plan) -> str:
     f = plan.forecast
     if f.effective_draws is None:
-        return "unknown: declare bounds and a public number of records for a forecast"
+        return "unknown: a forecast needs declared bounds and a public number of records (public_n)"
     if f.mixes:
         return "yes"
     if f.effective_draws >= ENOUGH_DRAWS:

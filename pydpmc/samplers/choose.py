@@ -22,6 +22,7 @@ DEFAULT_STEPS = 10_000
 MOST_RECORD_READS = 2e9  # steps times records that a default plan takes: about ten seconds on two cores
 CORRECTIONS = (1.0, 1.25, 1.5, 2.0)
 MOST_SHARE = 0.95
+SCALE_PRECISION = 0.005
 SAFE_SHARE = 0.6  # of C that v_max may take unless given: closer to C the atoms of V_cor show and cost privacy
 
 
@@ -281,17 +282,19 @@ def _choose_scale(request: Request, steps: int) -> Settings:
     high = _within_variance(request, top)
     if _cost(request, high, steps) <= request.epsilon:
         return dataclasses.replace(high, steps=steps)
-    top *= min(1.0, high.walk.norm / _walk(request, top).norm)  # the minibatch test may have shortened it
-    low, fraction = 0.0, 1.0
-    for _ in range(30):
-        middle = 0.5 * (low + fraction) if low else fraction / 4
-        within = _cost(request, _settings(request, 1, top * middle), steps) <= request.epsilon
-        low, fraction = (middle, fraction) if within else (low, middle)
-        if low and fraction - low < 0.005 * low:
-            break
-    if not low:
+    if request.sampler.clip is not None or request.sampler.v_max is not None:
+        most = _affordable_steps(request, high)
         raise BudgetError(
-            f"epsilon = {request.epsilon:g} at delta = {request.delta:g} cannot pay for {steps} steps at any "
-            "useful scale; raise it, or lower steps, w or chains"
+            f"steps: with the clip that was given {steps} steps in each of {request.chains} chain(s) cost more than "
+            f"epsilon = {request.epsilon:g} at delta = {request.delta:g}, whatever the scale; {most} can be afforded. "
+            "Lower clip, w or chains, or raise epsilon."
         )
+    top *= min(1.0, high.walk.norm / _walk(request, top).norm)  # the minibatch test may have shortened it
+    low, above = 0.0, 1.0
+    for _ in range(40):
+        middle = math.sqrt(low * above) if low else above / 8
+        within = _cost(request, _settings(request, 1, top * middle), steps) <= request.epsilon
+        low, above = (middle, above) if within else (low, middle)
+        if low and above < low * (1.0 + SCALE_PRECISION):
+            break
     return dataclasses.replace(_settings(request, 1, top * low), steps=steps)
