@@ -44,6 +44,11 @@ struct Grid {
   double per_unit;  // 2^bits / B: integers per unit of log-likelihood
 };
 
+struct GradientGrid {
+  double clip;      // a record's gradient is scaled down to this norm before rounding
+  double per_unit;  // integers per unit of gradient
+};
+
 // What the accept test needs of the records. `clipped` is secret: it leaves only through unsafe diagnostics.
 struct RatioSum {
   int64_t sum = 0;

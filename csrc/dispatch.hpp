@@ -22,6 +22,12 @@ struct KernelTable {
   RatioSum (*batch_ratio)(const ModelSpec&, const Records&, const double* current, const double* proposal,
                           double* slopes, const std::uint32_t* index, std::int64_t count,
                           const Grid&) noexcept;
+  void (*full_gradient)(const ModelSpec&, const Records&, const double* theta, double* slopes,
+                        std::int64_t begin, std::int64_t end, const GradientGrid&,
+                        std::int64_t* sums) noexcept;
+  void (*batch_gradient)(const ModelSpec&, const Records&, const double* theta, double* slopes,
+                         const std::uint32_t* index, std::int64_t count, const GradientGrid&,
+                         std::int64_t* sums) noexcept;
 };
 
 // The best table this CPU can run; PYDPMC_ISA in the environment names another (for tests).

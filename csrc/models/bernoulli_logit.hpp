@@ -13,10 +13,12 @@ struct BernoulliLogit {
 
   static Prepared prepare(const ModelSpec&, const double* theta, double*) noexcept {
     const double t = theta[0];
-    return {nullptr, 0.0, t, (t > 0 ? t : 0.0) + ::log1p(::exp(-::fabs(t))), 0.0, 0.0};
+    return {nullptr, 0.0, t, (t > 0 ? t : 0.0) + ::log1p(::exp(-::fabs(t))), 1.0 / (1.0 + ::exp(-t))};
   }
 
   PYDPMC_INLINE static F8 loglik(F8 x, F8, const Prepared& p) noexcept { return p.a * x - p.b; }
+
+  PYDPMC_INLINE static Score score(F8 x, F8, const Prepared& p) noexcept { return {x - p.c, fill(0.0)}; }
 };
 
 PYDPMC_ISA_END

@@ -19,6 +19,8 @@ struct GaussianMean {
   }
 
   PYDPMC_INLINE static F8 loglik(F8 eta, F8, const Prepared& p) noexcept { return (eta - p.b) * p.a; }
+
+  PYDPMC_INLINE static Score score(F8, F8, const Prepared& p) noexcept { return {fill(p.a), fill(0.0)}; }
 };
 
 PYDPMC_ISA_END

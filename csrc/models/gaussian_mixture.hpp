@@ -17,11 +17,20 @@ struct GaussianMixture {
             first / s2,
             -0.5 * first * first / s2,
             (second - first) / s2,
-            -0.5 * (second * second - first * first) / s2};
+            -0.5 * (second * second - first * first) / s2,
+            first,
+            second,
+            1.0 / s2};
   }
 
   PYDPMC_INLINE static F8 loglik(F8 x, F8, const Prepared& p) noexcept {
     return (p.a * x + p.b) + softplus(p.c * x + p.d);
+  }
+
+  PYDPMC_INLINE static Score score(F8 x, F8, const Prepared& p) noexcept {
+    const F8 share = logistic(p.c * x + p.d);  // of the second component
+    const F8 first = (x - p.e) * p.g, second = (x - p.f) * p.g;
+    return {first + share * (second - first), share * second};
   }
 };
 

@@ -16,6 +16,11 @@ struct HingeClassifier {
   PYDPMC_INLINE static F8 loglik(F8 eta, F8 y, const Prepared&) noexcept {
     return min(fill(0.0), (2.0 * y - 1.0) * eta - 1.0);
   }
+
+  PYDPMC_INLINE static Score score(F8 eta, F8 y, const Prepared&) noexcept {
+    const F8 side = 2.0 * y - 1.0;
+    return {select(side * eta < fill(1.0), side, side - side), fill(0.0)};
+  }
 };
 
 PYDPMC_ISA_END

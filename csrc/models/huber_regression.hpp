@@ -22,6 +22,11 @@ struct HuberRegression {
     const F8 core = min(z, fill(p.b));  // -core^2/2 - t (|z| - core)
     return -0.5 * (core * core) - p.b * (z - core);
   }
+
+  PYDPMC_INLINE static Score score(F8 eta, F8 y, const Prepared& p) noexcept {
+    const F8 z = (y - eta) * p.a;
+    return {max(min(z, fill(p.b)), fill(-p.b)) * p.a + (z - z), fill(0.0)};  // z - z keeps a NaN
+  }
 };
 
 PYDPMC_ISA_END

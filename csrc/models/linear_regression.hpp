@@ -24,6 +24,11 @@ struct LinearRegression {
     const F8 z = (y - eta) * p.a;
     return -0.5 * (z * z) - p.b;
   }
+
+  PYDPMC_INLINE static Score score(F8 eta, F8 y, const Prepared& p) noexcept {
+    const F8 z = (y - eta) * p.a;
+    return {z * p.a, z * z - 1.0};
+  }
 };
 
 PYDPMC_ISA_END

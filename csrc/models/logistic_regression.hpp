@@ -16,6 +16,10 @@ struct LogisticRegression {
   PYDPMC_INLINE static F8 loglik(F8 eta, F8 y, const Prepared&) noexcept {
     return 0.0 - softplus((1.0 - 2.0 * y) * eta);
   }
+
+  PYDPMC_INLINE static Score score(F8 eta, F8 y, const Prepared&) noexcept {
+    return {y - logistic(eta), fill(0.0)};
+  }
 };
 
 PYDPMC_ISA_END

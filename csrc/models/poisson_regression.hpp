@@ -14,6 +14,10 @@ struct PoissonRegression {
   }
 
   PYDPMC_INLINE static F8 loglik(F8 eta, F8 y, const Prepared&) noexcept { return y * eta - exp(eta); }
+
+  PYDPMC_INLINE static Score score(F8 eta, F8 y, const Prepared&) noexcept {
+    return {y - exp(eta), fill(0.0)};
+  }
 };
 
 PYDPMC_ISA_END

@@ -6,10 +6,16 @@
 
 PYDPMC_ISA_BEGIN
 
+// Gradient of eight log-likelihoods. With slopes: `first` times the row (and times the intercept's 1), and
+// `second` for a last coordinate such as log sigma. Without: the two coordinates of theta themselves.
+struct Score {
+  F8 first, second;
+};
+
 struct Prepared {
   const double* slopes;  // zero-padded to a multiple of eight
   double offset;
-  double a, b, c, d;  // scalars of the model
+  double a = 0.0, b = 0.0, c = 0.0, d = 0.0, e = 0.0, f = 0.0, g = 0.0;  // scalars of the model
 };
 
 inline int padded(int columns) noexcept { return (columns + lanes - 1) / lanes * lanes; }
@@ -18,7 +24,7 @@ inline int padded(int columns) noexcept { return (columns + lanes - 1) / lanes *
 inline Prepared prepare_linear(const ModelSpec& spec, const double* theta, double* slopes) noexcept {
   const double* beta = theta + (spec.intercept ? 1 : 0);
   for (int j = 0; j < padded(spec.columns); ++j) slopes[j] = j < spec.columns ? beta[j] : 0.0;
-  return {slopes, spec.intercept ? theta[0] : 0.0, 0.0, 0.0, 0.0, 0.0};
+  return {slopes, spec.intercept ? theta[0] : 0.0};
 }
 
 PYDPMC_ISA_END

@@ -63,6 +63,13 @@ PYDPMC_INLINE F8 log1p_unit(F8 u) noexcept {
   return 2.0 * s * polynomial(s * s, coefficients);
 }
 
+// 1 / (1 + exp(-x)); NaN stays NaN.
+PYDPMC_INLINE F8 logistic(F8 x) noexcept {
+  const F8 e = exp_in_range(max(0.0 - abs(x), fill(-708.0)));
+  const F8 small = e / (e + 1.0);
+  return select(x == x, select(x > fill(0.0), 1.0 - small, small), x);
+}
+
 // log(1 + exp(x)), without overflow; NaN stays NaN.
 PYDPMC_INLINE F8 softplus(F8 x) noexcept {
   const F8 tail = log1p_unit(exp_in_range(max(0.0 - abs(x), fill(-708.0))));

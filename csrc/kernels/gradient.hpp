@@ -1,0 +1,135 @@
+// Sums of clipped per-record gradients on the integer grid: the only loop over records of the gradient
+// samplers. A record's gradient is scaled down to norm at most `clip`, each coordinate is rounded to the
+// nearest multiple of the grid step, and the integers are summed, so that order and threads do not matter. A
+// record whose gradient is not finite adds nothing.
+#pragma once
+
+#include <cfloat>
+
+#include "kernels/ratio.hpp"
+
+PYDPMC_ISA_BEGIN
+
+// Integers are accumulated with the bits of the rounding constant still in them; this many of them are taken
+// out.
+inline void remove_magic(int64_t* sums, int count, int64_t rows) noexcept {
+  int64_t bits;
+  std::memcpy(&bits, &rounding_magic, sizeof bits);
+  for (int j = 0; j < count; ++j)
+    sums[j] = static_cast<int64_t>(static_cast<uint64_t>(sums[j]) -
+                                   static_cast<uint64_t>(bits) * static_cast<uint64_t>(rows));
+}
+
+typedef uint64_t NativeU __attribute__((vector_size(native_lanes * 8)));
+typedef uint64_t UnalignedU __attribute__((vector_size(native_lanes * 8), aligned(8), may_alias));
+
+PYDPMC_INLINE void add_native(int64_t* sums, NativeF value) noexcept {
+  UnalignedU* to = reinterpret_cast<UnalignedU*>(sums);
+  *to = *to + (NativeU)(value + rounding_magic);
+}
+
+// sums[j] += nearest(scale * (row[j] - centre[j])), `centre` null for zero.
+PYDPMC_INLINE void add_row(int64_t* sums, const double* row, const double* centre, double scale,
+                           int columns) noexcept {
+  const NativeF a = NativeF{} + scale;
+  int j = 0;
+  for (; j + native_lanes <= columns; j += native_lanes) {
+    const NativeF x = load_native(row + j);
+    add_native(sums + j, a * (centre ? x - load_native(centre + j) : x));
+  }
+  for (; j < columns; ++j) {
+    const double value = scale * (centre ? row[j] - centre[j] : row[j]) + rounding_magic;
+    int64_t bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    sums[j] = static_cast<int64_t>(static_cast<uint64_t>(sums[j]) + static_cast<uint64_t>(bits));
+  }
+}
+
+PYDPMC_INLINE void add_scalar(int64_t* sum, double value) noexcept {
+  const double shifted = value + rounding_magic;
+  int64_t bits;
+  std::memcpy(&bits, &shifted, sizeof bits);
+  *sum = static_cast<int64_t>(static_cast<uint64_t>(*sum) + static_cast<uint64_t>(bits));
+}
+
+PYDPMC_INLINE double squared_norm(const double* row, const double* centre, int columns) noexcept {
+  F8 total = fill(0.0);
+  int j = 0;
+  for (; j + lanes <= columns; j += lanes) {
+    const F8 x = centre ? load(row + j) - load(centre + j) : load(row + j);
+    total = total + x * x;
+  }
+  double rest = 0.0;
+  for (; j < columns; ++j) {
+    const double x = centre ? row[j] - centre[j] : row[j];
+    rest += x * x;
+  }
+  return sum_lanes(total) + rest;
+}
+
+// Adds the clipped gradients of the records row_of(0) .. row_of(count-1) to sums[0 .. dim-1].
+template <class Model, class RowOf>
+inline void add_gradients(const ModelSpec& spec, const Records& records, const Prepared& p,
+                          const RowOf& row_of, int64_t count, const GradientGrid& grid,
+                          int64_t* sums) noexcept {
+  const int columns = records.columns, shift = spec.intercept ? 1 : 0;
+  const double* centre = Model::has_target || !Model::has_slopes ? nullptr : p.slopes;
+  const bool extra = Model::has_slopes && spec.dim > columns + shift;
+  int64_t added = 0;
+  for (int64_t i = 0; i < count; i += lanes) {
+    const int here = rest_of(i, count);
+    Rows row;
+    for (int k = 0; k < lanes; ++k) row[k] = row_of(k < here ? i + k : i);
+    const Score score = Model::score(predict<Model>(row, columns, p), targets<Model>(row, columns), p);
+    double first[lanes], second[lanes];
+    store(first, score.first);
+    store(second, score.second);
+    for (int k = 0; k < here; ++k) {
+      double norm2;
+      if constexpr (Model::has_slopes) {
+        norm2 = first[k] * first[k] * (squared_norm(row[k], centre, columns) + shift);
+        if (extra) norm2 += second[k] * second[k];
+      } else {
+        norm2 = first[k] * first[k] + second[k] * second[k];
+      }
+      if (!(norm2 <= DBL_MAX)) continue;
+      const double norm = __builtin_sqrt(norm2);
+      const double factor = (norm > grid.clip ? grid.clip / norm : 1.0) * grid.per_unit;
+      if constexpr (Model::has_slopes) {
+        add_row(sums + shift, row[k], centre, first[k] * factor, columns);
+        if (shift) add_scalar(sums, first[k] * factor);
+        if (extra) add_scalar(sums + spec.dim - 1, second[k] * factor);
+      } else {
+        add_scalar(sums, first[k] * factor);
+        if (spec.dim > 1) add_scalar(sums + 1, second[k] * factor);
+      }
+      ++added;
+    }
+  }
+  remove_magic(sums, spec.dim, added);
+}
+
+inline void full_gradient(const ModelSpec& spec, const Records& records, const double* theta, double* slopes,
+                          int64_t begin, int64_t end, const GradientGrid& grid, int64_t* sums) noexcept {
+  with_model(spec.kind, [&](auto model) {
+    using Model = decltype(model);
+    const Prepared p = Model::prepare(spec, theta, slopes);
+    const auto row_of = [&](int64_t i) PYDPMC_LAMBDA { return records.rows + (begin + i) * records.stride; };
+    add_gradients<Model>(spec, records, p, row_of, end - begin, grid, sums);
+  });
+}
+
+inline void batch_gradient(const ModelSpec& spec, const Records& records, const double* theta, double* slopes,
+                           const uint32_t* index, int64_t count, const GradientGrid& grid,
+                           int64_t* sums) noexcept {
+  with_model(spec.kind, [&](auto model) {
+    using Model = decltype(model);
+    const Prepared p = Model::prepare(spec, theta, slopes);
+    const auto row_of = [&](int64_t i) PYDPMC_LAMBDA {
+      return records.rows + static_cast<int64_t>(index[i]) * records.stride;
+    };
+    add_gradients<Model>(spec, records, p, row_of, count, grid, sums);
+  });
+}
+
+PYDPMC_ISA_END
