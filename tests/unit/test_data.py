@@ -147,7 +147,16 @@ def test_bounds_clamp_every_column_and_the_target():
 
 @pytest.mark.parametrize(
     ("width", "target", "stride"),
-    [(1, False, 1), (1, True, 2), (3, True, 4), (4, False, 4), (4, True, 8), (5, False, 8), (7, True, 8), (8, True, 12)],
+    [
+        (1, False, 1),
+        (1, True, 2),
+        (3, True, 4),
+        (4, False, 4),
+        (4, True, 8),
+        (5, False, 8),
+        (7, True, 8),
+        (8, True, 12),
+    ],
 )
 def test_rows_are_aligned_and_padded_with_zeros(width, target, stride):
     data = dp.Data(np.ones((9, width)), np.ones(9) if target else None)
