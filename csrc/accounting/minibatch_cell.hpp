@@ -18,13 +18,21 @@ struct Cell {
   std::size_t first, last;  // the nodes for which it may still hold the maximum
 };
 
+// The smallest box around the part of the cell with 0 <= v + tau <= v_max; lo > hi where there is none.
+inline Cell contracted(Cell cell, double v_max) {
+  cell.v = {std::max(cell.v.lo, -cell.tau.hi), std::min(cell.v.hi, v_max - cell.tau.lo)};
+  cell.tau = {std::max(cell.tau.lo, -cell.v.hi), std::min(cell.tau.hi, v_max - cell.v.lo)};
+  return cell;
+}
+
 class CellBound {
  public:
   CellBound(const AcceptBit& bit, const Cell& cell) {
     const Interval moved{std::max(0.0, cell.v.lo + cell.tau.lo),
                          std::min(bit.v_max, cell.v.hi + cell.tau.hi)};
-    if (!(moved.lo <= moved.hi)) return;
-    const double x0 = cell.x.middle(), v0 = cell.v.middle(), moved0 = moved.middle(), tau0 = moved0 - v0;
+    if (cell.v.lo > cell.v.hi || cell.tau.lo > cell.tau.hi || moved.lo > moved.hi) return;
+    const double x0 = cell.x.middle(), v0 = cell.v.middle();
+    const double tau0 = std::clamp(cell.tau.middle(), -v0, bit.v_max - v0), moved0 = v0 + tau0;
     to_ = bit.law.jet(x0 + bit.shift, bit.c - moved0);
     from_ = bit.law.jet(x0, bit.c - v0);
     dx_ = cell.x.half_width();
@@ -48,11 +56,12 @@ class CellBound {
     return (to_.cdf - a * from_.cdf) + dx_ * std::abs(to_.pdf - a * from_.pdf) + corner;
   }
 
-  double remainder(double a) const {
-    const double curvature = joint_is_better(a) ? joint_.total() + std::abs(a - 1.0) * from_curvature_.total()
-                                                : to_curvature_.total() + a * from_curvature_.total();
-    return curvature + kRounding * (to_.cdf + a * from_.cdf);
+  double curvature(double a) const {
+    return joint_is_better(a) ? joint_.total() + std::abs(a - 1.0) * from_curvature_.total()
+                              : to_curvature_.total() + a * from_curvature_.total();
   }
+
+  double remainder(double a) const { return curvature(a) + kRounding * (to_.cdf + a * from_.cdf); }
 
   double upper(double a) const {
     const double monotone = largest_to_ * (1.0 + kRounding) - a * least_from_ * (1.0 - kRounding);

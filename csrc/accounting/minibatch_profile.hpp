@@ -4,8 +4,9 @@
 
 namespace pydpmc {
 
-// Cells are settled at a node when their bound is within `slack` of a value that is attained, or when their
-// remainder is what a change of a by `slack * (a - 1)` makes. Neither affects validity, only tightness.
+// A cell is settled at a node when its bound is within `slack` of a value that is attained, or when its
+// curvature is what a change of a by `slack * (a - 1 + 1e-9)` makes (1e-9: the error of arithmetic that is
+// charged anyway). Neither affects validity, only tightness.
 struct Refinement {
   double slack = 1e-3;
   std::size_t max_cells = 400'000;
@@ -90,15 +91,15 @@ class ProfileSearch {
   bool is_settled(std::size_t n, const CellBound& bound) const {
     const double a = nodes_[n];
     return bound.upper(a) <= (1.0 + refinement_.slack) * attained_[n] ||
-           bound.remainder(a) <= refinement_.slack * (a - 1.0) * bound.from();
+           bound.curvature(a) <= refinement_.slack * (std::abs(a - 1.0) + 1e-9) * bound.from();
   }
 
-  static void split(const Cell& cell, CellBound::Axis axis, std::vector<Cell>& children) {
+  void split(const Cell& cell, CellBound::Axis axis, std::vector<Cell>& children) const {
     const auto halve = [&](Interval Cell::* side) {
       Cell low = cell, high = cell;
       (low.*side).hi = (high.*side).lo = (cell.*side).middle();
-      children.push_back(low);
-      children.push_back(high);
+      children.push_back(contracted(low, bit_.v_max));
+      children.push_back(contracted(high, bit_.v_max));
     };
     halve(axis == CellBound::Axis::x ? &Cell::x : axis == CellBound::Axis::v ? &Cell::v : &Cell::tau);
   }

@@ -1,9 +1,10 @@
 """The correction V_cor of the minibatch Barker test: N(0, c) + V_cor is nearly Logistic(0, 1).
 
-No V_cor is exact for any c > 0. The best one has atoms, and finding it is a linear programme: the least t with
-``|F(x) - logistic(x)| <= t g(x) logistic'(x)`` on a grid of x, where F is the law of N(0, c) + V_cor. To first order
-``t g(x)`` bounds the error of the log-odds, so t is the violation of detailed balance where g = 1, |x| <= 8; beyond, g
-grows slowly, so that the tails keep the decay of the logistic law up to |x| = 16 and the error of F stays below t/4.
+No V_cor is exact for any c > 0. The best one has atoms, and finding it is a linear programme: the least t
+with ``|F(x) - logistic(x)| <= t g(x) logistic'(x)`` on a grid of x, F the law of N(0, c) + V_cor. To first
+order ``t g(x)`` bounds the error of the log-odds, so t is the violation of detailed balance where g = 1,
+|x| <= 8; beyond, g grows slowly, so that the tails keep the decay of the logistic law up to |x| = 16 and the
+error of F stays near t/4.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from scipy.special import expit, ndtr
 Floats = npt.NDArray[np.float64]
 _T = TypeVar("_T")
 
-SMALLEST_C = 0.9  # below, the programme is ill-conditioned in double precision (and the error is already 1e-7)
+SMALLEST_C = 0.9  # below, the programme is ill-conditioned (and the error is already 1e-7)
 LARGEST_C = 3.0  # above, the log-odds are off by more than 0.1
 
 _FITTED_TO = 16.5
@@ -38,13 +39,13 @@ class Correction:
     atoms : ndarray
         The non-negative half of the support, ascending. Both ``+y`` and ``-y`` are atoms.
     weights : ndarray
-        The weight of each pair: half of it at ``+y``, half at ``-y`` (all of it at 0 for ``y = 0``). Multiples of
-        2**-53 that sum to exactly 1, in floating point too and in any order, so that F(0) = 1/2 up to the rounding
-        of erfc and no code has to renormalise.
+        The weight of each pair: half of it at ``+y``, half at ``-y`` (all of it at 0 for ``y = 0``).
+        Multiples of 2**-53 that sum to exactly 1, in floating point too and in any order, so that F(0) = 1/2
+        up to the rounding of erfc and no code has to renormalise.
     c : float
         The variance of the normal law it completes.
     cdf_error : float
-        sup |F - logistic|, F the distribution function of N(0, c) + V_cor, on a grid finer than the one fitted.
+        sup |F - logistic|, F the law of N(0, c) + V_cor, on a grid 160 times finer than the one fitted.
     odds_error : float
         sup over |x| <= 8 of |log(F(x) / F(-x)) - x|, likewise.
     """
@@ -70,8 +71,8 @@ def correction(c: float) -> Correction:
     Parameters
     ----------
     c : float
-        Variance of the normal part, from 0.9 to 3. A smaller `c` is more accurate and asks for a smaller variance of
-        the minibatch estimate.
+        Variance of the normal part, from 0.9 to 3. A smaller `c` is more accurate and asks for a smaller
+        variance of the minibatch estimate.
 
     Returns
     -------

@@ -1,8 +1,9 @@
 """The accept bit of the minibatch Barker test: what one step of DP-MCMC releases.
 
-Claim: `MinibatchAcceptBit.profile` bounds the hockey-stick divergence of one subsampled bit. Neighbours: `replace`
-with n public. Assumes: a fresh batch of b of n records without replacement, and the arithmetic of the compiled test
-(clamped D* and v, acceptance probability within 2**-30). Proof: docs/privacy/minibatch_accept_bit.md.
+Claim: `MinibatchAcceptBit.profile` bounds the hockey-stick divergence of one subsampled bit.
+Neighbours: `replace` with n public. Assumes: a fresh batch of b of n records without replacement, and the
+arithmetic of the compiled test (clamped D* and v, acceptance probability within 2**-30).
+Proof: docs/privacy/minibatch_accept_bit.md.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from .events import ProfileEvent
 _ARITHMETIC_ERROR = 1e-9  # of D* and of v in the compiled test, absolute, each
 _THRESHOLD_ERROR = 2.0**-30  # of the realised p and of 1 - p, relative
 _SMALLEST_PROBABILITY = 2.0**-34
+_LARGEST_LOSS = 100.0
 _ROUND_UP = 1.0 + 1e-12  # covers the rounding of the few operations that follow a proven bound
 
 
@@ -30,8 +32,9 @@ _ROUND_UP = 1.0 + 1e-12  # covers the rounding of the few operations that follow
 class MinibatchAcceptBit(ProfileEvent):
     """One accept or reject of the Barker test on a batch drawn without replacement.
 
-    With r_i in [-K, K] on the batch, D* is the mean of r plus a public term, v = kappa * popvar(r) is in [0, v_max],
-    and the step accepts with probability F_v(D*), F_v the law of N(0, c - v) + V_cor, D* clamped to [-x_max, x_max].
+    With r_i in [-K, K] on the batch, D* is the mean of r plus a public term, clamped to [-x_max, x_max], and
+    v = kappa * popvar(r) is in [0, v_max]. The step accepts with probability F_v(D*), F_v the law of
+    N(0, c - v) + V_cor.
 
     Parameters
     ----------
@@ -64,7 +67,7 @@ class MinibatchAcceptBit(ProfileEvent):
         if self.b < 2:
             raise ValueError(f"b is {self.b} but the variance of a batch needs at least 2 records")
         if self.b >= self.n:
-            raise ValueError(f"b is {self.b} and n is {self.n}: a batch must be smaller than the data; use AcceptBit")
+            raise ValueError(f"b is {self.b} and n is {self.n}: a batch must be smaller than the data")
         if not 0.0 < self.v_max < self.c:
             raise ValueError(f"v_max is {self.v_max} but must lie above 0 and below c = {self.c}")
         correction(self.c)
@@ -108,17 +111,17 @@ class MinibatchAcceptBit(ProfileEvent):
     def describe(self) -> str:
         """The event in words."""
         return (
-            f"one accept/reject bit of the Barker test on {self.b} of {self.n} records drawn without replacement "
-            f"(variance estimate at most {self.v_max:g} of {self.c:g})"
+            f"one accept/reject bit of the Barker test on {self.b} of {self.n} records drawn without "
+            f"replacement (variance estimate at most {self.v_max:g} of {self.c:g})"
         )
 
     def batch_profile(self, a: npt.ArrayLike) -> Floats:
-        """Upper bound of h(a), a >= 1, of the bit before subsampling: convex, non-increasing, linear between nodes."""
+        """Upper bound of h(a), a >= 1, before subsampling: convex, non-increasing, linear between nodes."""
         nodes, bounds = _batch_profile(self)
         return np.asarray(np.interp(np.asarray(a, dtype=float), nodes, bounds))
 
     def profile(self, eps: Floats) -> Floats:
-        """Upper bound of h_sub(e^eps), eps >= 0, of one subsampled bit, both orders of every pair of neighbours."""
+        """Upper bound of h_sub(e^eps), eps >= 0, over both orders of every pair of neighbours."""
         epsilon = np.asarray(eps, dtype=float)
         if np.any(epsilon < 0.0):
             raise ValueError("the profile is given for eps >= 0; below, use the symmetry of `replace`")
@@ -140,7 +143,7 @@ def _clamp(v_max: float, c: float) -> float:
 def _batch_profile(bit: MinibatchAcceptBit) -> tuple[Floats, Floats]:
     """Nodes a and proven bounds of h there, the last of them 0."""
     top = _largest_loss_on_a_grid(bit)
-    while top < 100.0:
+    while top < _LARGEST_LOSS:
         eps = _nodes_up_to(top)
         bounds = _bounds_at(bit, np.exp(eps))
         if bounds[-1] <= 0.0:
@@ -164,7 +167,7 @@ def _convex_minorant(a: Floats, bounds: Floats) -> tuple[Floats, Floats]:
 
 
 def _nodes_up_to(top: float) -> Floats:
-    """Even from 0 to `top`, where h nearly vanishes; closer and closer before; then what proves that h is 0."""
+    """Even from 0 to `top`, where h nearly vanishes; denser just before; then where h is to be proven 0."""
     even = top * np.linspace(0.0, 1.0, 201)
     before = top * (1.0 - np.geomspace(1e-4, 5e-3, 20))
     after = top * (1.0 + np.append(np.linspace(5e-4, 5e-3, 10), np.geomspace(1e-2, 1.0, 20)))
