@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from . import accounting as acc
 from .checks import whole
+from .errors import BudgetError
 from .models import Model
 from .public import Public
 from .samplers import Barker
@@ -153,6 +154,11 @@ def plan(
         if event is not None
         else acc.Guarantee(events=(), adjacency=adjacency, void=NOT_PRIVATE)
     )
+    if epsilon is not None and delta is not None and guarantee.epsilon(delta) > epsilon:
+        raise BudgetError(
+            f"epsilon = {epsilon:g} at delta = {delta:g} cannot pay for a run of {settings.steps} steps in each of "
+            f"{chains} chain(s) at any useful scale; raise it, or lower steps, w or chains"
+        )
     return Plan(
         model=model,
         public=public,

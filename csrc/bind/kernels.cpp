@@ -10,6 +10,7 @@
 #include "bind/shapes.hpp"
 #include "dispatch.hpp"
 #include "parallel.hpp"
+#include "team.hpp"
 
 namespace py = pybind11;
 
@@ -38,11 +39,19 @@ RatioSum full_sum(const ModelSpec& spec, const Records& records, const Theta& cu
                   const Grid& grid, int threads, int64_t block) {
   Theta now(static_cast<size_t>(records.n)), next(static_cast<size_t>(records.n)), first(workspace(records));
   kernels().log_likelihoods(spec, records, current.data(), first.data(), 0, records.n, now.data());
-  return sum_blocks(records.n, block, threads, [&](int, int64_t begin, int64_t end) {
-    Theta slopes(workspace(records));
-    return kernels().full_ratio(spec, records, proposal.data(), slopes.data(), begin, end, now.data(),
-                                next.data(), grid);
-  });
+  Theta slopes(workspace(records) * static_cast<size_t>(threads));
+  Team team(records.n, block, threads);
+  RatioSum total;
+  const auto leader = [&] {
+    total = team.sum([&](int thread, int64_t begin, int64_t end) noexcept {
+      double* own = slopes.data() + static_cast<size_t>(thread) * workspace(records);
+      return kernels().full_ratio(spec, records, proposal.data(), own, begin, end, now.data(), next.data(),
+                                  grid);
+    });
+    team.dismiss();
+  };
+  with_team(threads, leader, [&](int thread) { team.work(thread); });
+  return total;
 }
 
 py::tuple ratio_sum(const Array& rows, int columns, bool has_target, const std::string& model, bool intercept,

@@ -129,7 +129,8 @@ class ComposedLoss:
         masses = np.maximum(self.tilted, 0.0) * np.exp(np.clip(-self.tilt * excess, -690.0, 690.0))
         tail_p = np.cumsum(masses[::-1])[::-1]
         tail_q = np.cumsum((masses * np.exp(-excess))[::-1])[::-1]
-        wanted = (delta - self.infinity) / math.exp(self.log_scale - self.tilt * centre)
+        log_unit = min(max(self.log_scale - self.tilt * centre, -690.0), 690.0)  # a guess may be coarse
+        wanted = (delta - self.infinity) / math.exp(log_unit)
         at_nodes = tail_p - np.exp(excess) * tail_q
         crossed = np.nonzero(at_nodes <= wanted)[0]
         node = int(crossed[0]) if len(crossed) else len(self.losses) - 1
