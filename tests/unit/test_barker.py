@@ -7,7 +7,7 @@ import pytest
 
 import pydpmc as dp
 from pydpmc import _core
-from pydpmc.samplers.walk import default_radius, walk_of
+from pydpmc.samplers.walk import KINDS, default_radius, walk_of
 
 random = _core.random
 COVARIANCE = ((0.5, 0.2, 0.0), (0.2, 0.3, -0.1), (0.0, -0.1, 0.4))
@@ -58,13 +58,13 @@ def test_a_sampler_is_a_value():
 
 
 @pytest.mark.parametrize("scale", [0.3, (0.1, 0.2, 0.3), COVARIANCE], ids=["number", "vector", "covariance"])
-@pytest.mark.parametrize("kind", ["gaussian", "ball", "truncated_gaussian"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_walk_states_its_reach_and_its_step(kind, scale):
     walk = walk_of(kind, scale, None, 3)
     moves = accepted_moves(walk, 20_000)
     lengths = np.linalg.norm(moves, axis=1)
     assert lengths.max() <= walk.reach
-    if kind == "ball":
+    if kind in ("ball", "sphere"):
         assert lengths.max() >= 0.98 * walk.reach
     if np.ndim(scale) == 0:
         expected = walk.step if kind != "truncated_gaussian" else None
@@ -88,7 +88,6 @@ def accepted_moves(walk, steps):
 
 
 def core_arguments(walk, rows, draws, *, seed, prior, warmup=0, thin=1, batch=None):
-    kinds = ("gaussian", "ball", "truncated_gaussian")
     arguments = {
         "rows": rows,
         "columns": rows.shape[1],
@@ -97,7 +96,7 @@ def core_arguments(walk, rows, draws, *, seed, prior, warmup=0, thin=1, batch=No
         "intercept": False,
         "constants": (1.0, 0.0),
         "prior": prior,
-        "proposal": kinds.index(walk.kind),
+        "proposal": KINDS.index(walk.kind),
         "radius": walk.radius,
         "factor": walk.factor().ravel().tolist(),
         "shift_per_clip": 1.0,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 import pydpmc as dp
@@ -35,7 +35,7 @@ def independent_cost(plan, delta):
     return acc.compose([(bit, plan.settings.steps * plan.chains)], adjacency=plan.adjacency).epsilon(delta)
 
 
-@settings(max_examples=12, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=8, phases=[Phase.generate], deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(
     n=st.integers(50, 10**8),
     d=st.integers(1, 10),
@@ -126,6 +126,12 @@ def test_steps_that_cost_too_much_are_refused_with_advice():
 def test_a_scale_of_which_no_step_is_affordable_is_refused_with_advice():
     with pytest.raises(BudgetError, match=r"scale: one step of this size.*Lower scale"):
         dp.plan(dp.LogisticRegression(), public(), dp.Barker(scale=9.0), **BUDGET)
+
+
+@pytest.mark.parametrize("budget", [{"epsilon": 1e-12, "delta": 1e-12}, {"epsilon": 1e-9, "delta": 1e-10, "chains": 9}])
+def test_a_budget_that_pays_for_nothing_is_refused(budget):
+    with pytest.raises(BudgetError, match="cannot pay for"):
+        dp.plan(dp.LogisticRegression(), public(10), **budget)
 
 
 def test_steps_alone_choose_a_scale_within_the_budget():
