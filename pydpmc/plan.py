@@ -79,7 +79,7 @@ class Plan:
             "steps": settings.steps,
             "batch_size": settings.batch_size or None,
             "proposal": settings.walk.kind,
-            "scale": settings.walk.scale,
+            "scale": np.asarray(settings.walk.scale).tolist(),
             "radius": settings.walk.radius,
             "clip": settings.clip,
             "w": settings.w,
