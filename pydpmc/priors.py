@@ -68,7 +68,7 @@ class Normal(Prior):
         """Return a draw of the block made from uniforms in (0, 1)."""
         from scipy.special import ndtri
 
-        return self.centre(size) + _spread(self.scale, size, "scale") * np.asarray(ndtri(uniforms))
+        return np.asarray(self.centre(size) + _spread(self.scale, size, "scale") * ndtri(uniforms))
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Laplace(Prior):
         """Return a draw of the block made from uniforms in (0, 1)."""
         centred = uniforms - 0.5
         z = -np.sign(centred) * np.log1p(-2.0 * np.abs(centred))
-        return self.centre(size) + _spread(self.scale, size, "scale") * z
+        return np.asarray(self.centre(size) + _spread(self.scale, size, "scale") * z)
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class StudentT(Prior):
         from scipy.special import stdtrit
 
         z = np.asarray(stdtrit(self.df, uniforms))
-        return self.centre(size) + _spread(self.scale, size, "scale") * z
+        return np.asarray(self.centre(size) + _spread(self.scale, size, "scale") * z)
 
 
 @dataclass(frozen=True)
