@@ -10,7 +10,7 @@ from scipy.special import ndtr
 
 from .privacy_loss import UNIT, Floats, PrivacyLoss, from_cells
 
-LARGEST_DEVIATION = 11.0  # standard deviations kept; the rest, 2e-28 a use, counts as an infinite loss
+LARGEST_DEVIATION = 10.0  # standard deviations kept; the rest, 8e-24 a use, counts as an infinite loss
 Mixture = Sequence[tuple[float, float]]  # (weight, mean) of each component
 
 

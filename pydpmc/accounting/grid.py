@@ -10,7 +10,7 @@ import numpy as np
 
 from .events import Event
 
-FINEST, COARSEST = 2e-5, 2e-3  # share of the variance that discretisation may add
+FINEST, COARSEST = 1e-4, 2e-3  # share of the variance that discretisation may add
 USUAL_POINTS, LARGEST_POINTS, ALL_POINTS = 4e5, 8e6, 6e6
 MOST_LEVELS = 96
 COARSEST_RATIO = 1.02
