@@ -3,8 +3,8 @@
 // W_n(x) = sup E_Q[(x R_n - 1)+], R_n the likelihood ratio of n bits, satisfies W_0(x) = (x - 1)+ and
 //   W_{n+1}(x) = max_t p_t W_n(x e^t) + (1 - p_t) W_n(x e^{t-s}),  p_t = (u - e^-s)/(1 - e^-s), u = e^-t.
 // It is convex, increasing, and W(x) = x - 1 + x W(1/x), so l = log x <= 0 is enough. Nodes are d = s/cells
-// apart and hold upper bounds V. Between nodes W lies below the chord of V, and along a chord the bracket above
-// is c0 + c1 u - c2/u: on one cell of t it is bounded by its end values and its curvature ("sag").
+// apart and hold upper bounds V. Between nodes W lies below the chord of V, and along a chord the bracket
+// above is c0 + c1 u - c2/u: on one cell of t it is bounded by its end values and its curvature ("sag").
 // Proof: docs/privacy/accounting.md, theorem 5.
 #pragma once
 
@@ -22,7 +22,8 @@
 
 namespace pydpmc::accounting {
 
-// best[i] = max over t in cell j, where entry k = i + j of the tables belongs to the pair (V[k], V[k - cells]).
+// best[i] = max over t in cell j, where entry k = i + j of the tables belongs to the pair (V[k], V[k -
+// cells]).
 PYDPMC_VECTOR_CLONES
 static void raise_to_cell_maximum(double* best, std::size_t n, const double* lower, const double* jump,
                                   const double* sag, const double* quarter_inverse_sag, double p_here,
@@ -55,8 +56,8 @@ class BitInduction {
         best_(value_.size()),
         accept_(padding_ + 1) {
     for (std::size_t j = 0; j <= padding_; ++j)
-      accept_[j] = std::expm1(-node_ * static_cast<double>(padding_ - j)) * std::exp(-node_ * static_cast<double>(j)) /
-                   std::expm1(-shift_);
+      accept_[j] = std::expm1(-node_ * static_cast<double>(padding_ - j)) *
+                   std::exp(-node_ * static_cast<double>(j)) / std::expm1(-shift_);
     first_ = padding_ + depth_;
   }
 
@@ -82,7 +83,8 @@ class BitInduction {
   std::vector<double> values(std::size_t steps) {
     const std::size_t zero = padding_ + depth_;
     extend(padding_, zero);
-    const double rounding = 1.0 + 16.0 * std::numeric_limits<double>::epsilon() * static_cast<double>(steps + 1);
+    const double rounding =
+        1.0 + 16.0 * std::numeric_limits<double>::epsilon() * static_cast<double>(steps + 1);
     std::vector<double> out(depth_ + 1);
     for (std::size_t i = 0; i <= depth_; ++i) out[i] = value_[zero - i] * rounding;
     return out;
@@ -92,7 +94,8 @@ class BitInduction {
   // Below the nodes V of the lowest; above zero the symmetry of the game.
   void extend(std::size_t first, std::size_t zero) {
     std::fill(value_.begin() + static_cast<std::ptrdiff_t>(first - padding_),
-              value_.begin() + static_cast<std::ptrdiff_t>(std::max(first_, first)), value_[std::max(first_, first)]);
+              value_.begin() + static_cast<std::ptrdiff_t>(std::max(first_, first)),
+              value_[std::max(first_, first)]);
     for (std::size_t k = 1; k <= padding_; ++k) {
       const double l = node_ * static_cast<double>(k);
       value_[zero + k] = std::expm1(l) + std::exp(l) * value_[zero - k];

@@ -18,8 +18,8 @@ Doubles convex_minorant_slopes(const Doubles& rises, const Doubles& widths) {
   if (rises.ndim() != 1 || widths.ndim() != 1 || rises.size() != widths.size())
     throw std::invalid_argument("rises and widths must be vectors of one length");
   Doubles slopes(rises.size());
-  pydpmc::accounting::convex_minorant_slopes(view(rises), view(widths),
-                                             {slopes.mutable_data(), static_cast<std::size_t>(slopes.size())});
+  pydpmc::accounting::convex_minorant_slopes(
+      view(rises), view(widths), {slopes.mutable_data(), static_cast<std::size_t>(slopes.size())});
   return slopes;
 }
 
@@ -30,7 +30,8 @@ std::vector<double> bit_induction(double shift, std::size_t steps, int cells, st
   pydpmc::accounting::BitInduction induction(shift, cells, depth);
   for (std::size_t n = 1; n <= steps; ++n) {
     const double share = std::sqrt(static_cast<double>(n) / static_cast<double>(steps));
-    induction.step(static_cast<std::size_t>(share * static_cast<double>(depth)) + 4 * static_cast<std::size_t>(cells));
+    induction.step(static_cast<std::size_t>(share * static_cast<double>(depth)) +
+                   4 * static_cast<std::size_t>(cells));
   }
   return induction.values(steps);
 }

@@ -6,19 +6,18 @@ ones. What it returns was itself found to be within the budget.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterable
-from typing import TypeAlias
 
 from ..errors import BudgetError
 from .bounds import bounds_of
 from .events import Event
 from .guarantee import Guarantee, compose
 
-Number: TypeAlias = float
 MakeItems = Callable[..., Iterable[tuple[Event, int] | Guarantee]]
 LARGEST_COUNT = 10**12
-PRECISION = 1e-6
+PRECISION = 1e-5
 
 
 def calibrate(
@@ -88,8 +87,10 @@ class _Search:
                 f"more than the budget {self.target:g}"
             )
         high = limit
-        while not self._closed(low, high):
-            x = self._guess(low, high)
+        for attempt in itertools.count(1):
+            if self._closed(low, high):
+                break
+            x = self._between(low, high) if attempt % 5 == 0 else self._guess(low, high)
             if self.cost(x) <= self.target:
                 low = x
             else:
@@ -128,10 +129,12 @@ class _Search:
         at_low = max(self.cost(low), 1e-300)
         at_high = self.known.get(high)
         if at_high is None or not math.isfinite(at_high):
-            exponent, reach = 2.0, 4.0 * low
+            exponent, reach = 2.0, 16.0 * low
         else:
             exponent, reach = math.log(high / low) / max(math.log(at_high / at_low), 1e-12), high
-        x = low * min((self.target / at_low) ** exponent, reach / low)
+        x = low * min(math.pow(self.target / at_low, min(exponent, 60.0)), reach / low)
         if self.integer:
             return min(max(math.floor(x), low + 1), high - 1 if high in self.known else high)
-        return min(max(x, low * (1 + PRECISION / 2)), high / (1 + PRECISION / 2) if high in self.known else high)
+        return min(
+            max(x, low * (1 + PRECISION / 2)), high / (1 + PRECISION / 2) if high in self.known else high
+        )

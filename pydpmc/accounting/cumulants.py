@@ -41,7 +41,7 @@ class Cumulants:
         return self._tilt(lambda tilt, value, mean: mean < epsilon)
 
     def reach(self, tilt: float, sign: int) -> float:
-        """Loss beyond which (sign 1: above, -1: below) the tilted law has mass at most OUTSIDE, by Chernoff."""
+        """Loss beyond which (sign 1: above, -1: below) the tilted law has at most OUTSIDE, by Chernoff."""
         at_tilt, _, variance = self.derivatives(tilt)
         best = sign * sum(n * float(losses[-1 if sign > 0 else 0]) for (_, n), losses in self.pairs())
         push = math.sqrt(-2 * math.log(OUTSIDE) / variance) if variance > 0 else 1.0
@@ -73,8 +73,9 @@ class Cumulants:
         total = np.zeros(3)
         for (loss, n), losses in self.pairs():
             weights, log_norm = tilted(loss.masses, losses, tilt)
-            mean = float(weights @ losses)
-            total += n * np.array([log_norm, mean, float(weights @ (losses - mean) ** 2)])
+            weighted = weights * losses
+            mean = float(np.sum(weighted))
+            total += n * np.array([log_norm, mean, float(np.sum(weighted * losses)) - mean * mean])
         return float(total[0]), float(total[1]), float(total[2])
 
 

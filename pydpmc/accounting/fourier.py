@@ -69,4 +69,5 @@ def _folded(masses: Floats, length: int) -> Floats:
     rows = -(-len(masses) // length)
     padded = np.zeros(rows * length)
     padded[: len(masses)] = masses
-    return padded.reshape(rows, length).sum(axis=0)
+    folded: Floats = padded.reshape(rows, length).sum(axis=0)
+    return folded

@@ -30,9 +30,7 @@ def mixture_cells(edges: Floats, mixture: Mixture, sd: float) -> tuple[Floats, F
     return np.maximum(cells, 0.0), rounding, below, above
 
 
-def mixture_loss(
-    step: float, lowest: int, edges: Floats, p: Mixture, q: Mixture, sd: float
-) -> PrivacyLoss:
+def mixture_loss(step: float, lowest: int, edges: Floats, p: Mixture, q: Mixture, sd: float) -> PrivacyLoss:
     """Loss of p against q when it increases and crosses ``step (lowest + k)`` at ``edges[k]``."""
     p_cells, p_rounding, below, above = mixture_cells(edges, p, sd)
     q_cells, q_rounding, _, _ = mixture_cells(edges, q, sd)

@@ -12,7 +12,6 @@ from .gaussian import GDP
 from .grid import bucketed, choose_step
 from .uses import Uses, total
 
-
 LARGEST_ROUNDING_SHARE = 1e-3
 
 
@@ -55,7 +54,10 @@ def composed_losses(uses: Uses, adjacency: str) -> ComposedLosses:
     priced = [(event.privacy_loss(adjacency, step), n) for event, n in few]
     sides = max(len(losses) for losses, _ in priced)
     return ComposedLosses(
-        tuple(Cumulants([(losses[min(side, len(losses) - 1)], n) for losses, n in priced]) for side in range(sides))
+        tuple(
+            Cumulants([(losses[min(side, len(losses) - 1)], n) for losses, n in priced])
+            for side in range(sides)
+        )
     )
 
 

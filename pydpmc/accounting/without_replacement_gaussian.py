@@ -49,6 +49,6 @@ class WithoutReplacementGaussian(ProfileEvent):
 
     def describe(self) -> str:  # noqa: D102
         return (
-            f"a sum over {self.b} of {self.n} records (without replacement, drawn afresh) with Gaussian noise "
-            f"(noise multiplier {self.noise_multiplier:g})"
+            f"a sum over {self.b} of {self.n} records (without replacement, drawn afresh) with Gaussian "
+            f"noise (noise multiplier {self.noise_multiplier:g})"
         )
