@@ -8,7 +8,6 @@ import pytest
 from scipy.special import bdtrc
 
 from pydpmc import accounting as acc
-from pydpmc.accounting.bounds import fourier_bound
 from pydpmc.accounting.cumulants import Cumulants
 from pydpmc.accounting.fourier import compose as fourier_compose
 from pydpmc.accounting.gaussian import gdp_epsilon
@@ -29,7 +28,7 @@ ALL = [
 ]
 
 
-@pytest.mark.parametrize("tilt", [0.0, 1.5, 6.0])
+@pytest.mark.parametrize("tilt", [0.0, 0.5, 1.5, 6.0])
 @pytest.mark.parametrize("side", [0, 1])
 def test_transform_against_direct_enumeration(tilt, side):
     coarse = acc.Gaussian(0.6).poisson(0.3).privacy_loss("add_remove", 0.25)[side]
@@ -43,11 +42,13 @@ def test_transform_against_direct_enumeration(tilt, side):
             for combination in itertools.product(*atoms)
             if (total := sum(loss for loss, _ in combination)) > eps
         )
-        assert direct * (1 - 1e-12) <= composed.delta(eps) <= direct * (1 + 1e-6) + 1e-12
+        assert composed.delta(eps) >= direct * (1 - 1e-12)
+        if tilt <= 1.5:  # beyond that the window may lie above eps, and the bound is valid but void
+            assert composed.delta(eps) <= direct * (1 + 1e-6) + 1e-12
 
 
 def test_window_errors_are_added_not_dropped():
-    """At tilt 0 and an epsilon far in the tail the answer must not fall below the truth, only lose sharpness."""
+    """At tilt 0 and an epsilon far in the tail the answer may lose sharpness, never validity."""
     loss = acc.PureDP(0.01).privacy_loss("replace", 0.01)[0]
     composed = fourier_compose(Cumulants([(loss, 10**5)]), 0.0)
     n, p = 10**5, 1 / (1 + math.exp(-0.01))
@@ -67,7 +68,7 @@ def test_randomised_response_is_counted():
         k = math.floor((eps / e0 + n) / 2)
         return bdtrc(k, n, p) - math.exp(eps) * bdtrc(k, n, 1 - p)
 
-    assert exact(eps) <= 1e-5 <= exact(eps * (1 - 1e-6))
+    assert exact(eps) <= 1e-5 <= exact(eps * (1 - 1e-5))
 
 
 def test_replace_gaussian_has_twice_the_sensitivity():
@@ -176,5 +177,4 @@ def test_small_noise_and_large_epsilon_stay_finite():
 
 def test_pure_bound_caps_a_few_uses_at_tiny_delta():
     g = acc.compose([(acc.PureDP(0.25), 2)])
-    assert g.epsilon(1e-30) <= 0.5 * (1 + 1e-9)
-    assert fourier_bound(g.events, "replace").epsilon(1e-30) <= 0.5 * (1 + 1e-6)
+    assert 0.49 < g.epsilon(1e-30) <= 0.5 * (1 + 1e-9)

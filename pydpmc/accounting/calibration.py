@@ -68,6 +68,7 @@ class _Search:
         self.make_items, self.target, self.budget_delta = make_items, epsilon, delta
         self.adjacency, self.integer = adjacency, integer
         self.known: dict[float, float] = {}
+        self.last = math.nan
 
     def cost(self, x: float) -> float:
         if x not in self.known:
@@ -91,6 +92,7 @@ class _Search:
             if self._closed(low, high):
                 break
             x = self._between(low, high) if attempt % 5 == 0 else self._guess(low, high)
+            self.last = x
             if self.cost(x) <= self.target:
                 low = x
             else:
@@ -135,6 +137,7 @@ class _Search:
         x = low * min(math.pow(self.target / at_low, min(exponent, 60.0)), reach / low)
         if self.integer:
             return min(max(math.floor(x), low + 1), high - 1 if high in self.known else high)
+        x *= 1 + (PRECISION / 3 if self.last == low else -PRECISION / 3)  # to the side not yet closed
         return min(
             max(x, low * (1 + PRECISION / 2)), high / (1 + PRECISION / 2) if high in self.known else high
         )
