@@ -51,7 +51,13 @@ def test_a_plan_never_exceeds_its_budget(n, d, scale, epsilon, log_delta, adjace
     sampler = dp.Barker(scale=scale, w=w)
     try:
         plan = dp.plan(
-            dp.LogisticRegression(), public(n, d), sampler, epsilon=epsilon, delta=delta, adjacency=adjacency, chains=chains
+            dp.LogisticRegression(),
+            public(n, d),
+            sampler,
+            epsilon=epsilon,
+            delta=delta,
+            adjacency=adjacency,
+            chains=chains,
         )
     except BudgetError:
         shift = (2 if adjacency == "replace" else 1) * w * scale
@@ -64,7 +70,13 @@ def test_a_plan_never_exceeds_its_budget(n, d, scale, epsilon, log_delta, adjace
     if plan.settings.steps < 200:  # otherwise compute, not the budget, may have been the limit
         with pytest.raises(BudgetError):
             dp.plan(
-                dp.LogisticRegression(), public(n, d), more, epsilon=epsilon, delta=delta, adjacency=adjacency, chains=chains
+                dp.LogisticRegression(),
+                public(n, d),
+                more,
+                epsilon=epsilon,
+                delta=delta,
+                adjacency=adjacency,
+                chains=chains,
             )
 
 
@@ -279,14 +291,26 @@ def test_private_false_has_no_guarantee_and_says_so():
     assert "none (private=False)" in str(plan)
 
 
-@pytest.mark.parametrize("module", ["plan.py", "plan_page.py", "public.py", *(f"samplers/{m}.py" for m in ("barker", "choose", "forecast", "settings", "walk"))])
+@pytest.mark.parametrize(
+    "module",
+    [
+        "plan.py",
+        "plan_page.py",
+        "public.py",
+        *(f"samplers/{m}.py" for m in ("barker", "choose", "forecast", "settings", "walk")),
+    ],
+)
 def test_planning_cannot_see_data(module):
     tree = ast.parse((Path(dp.__file__).parent / module).read_text())
-    checked_only = [node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+    checked_only = [
+        node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    ]
     for block in checked_only:
         block.body = [ast.Pass()]
     imported = {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    imported |= {a.name for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom)) for a in node.names}
+    imported |= {
+        a.name for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom)) for a in node.names
+    }
     assert not imported & {"data", "pydpmc.data", "Data", "_core", "pydpmc._core"}
 
 
