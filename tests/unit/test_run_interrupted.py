@@ -24,7 +24,7 @@ def test_ctrl_c_keeps_the_draws_made_so_far_within_half_a_second():
         import signal, time
         import numpy as np, pydpmc as dp
         data = dp.Data(np.zeros((200_000, 3)), np.zeros(200_000), row_norm=1.0)
-        plan = dp.plan(dp.LogisticRegression(), data.public, dp.Barker(steps=10**7, scale=0.01), chains=2)
+        plan = dp.plan(dp.LogisticRegression(), data.public, dp.Barker(steps=10**5, scale=0.01), chains=2)
         signal.signal(signal.SIGALRM, signal.default_int_handler)
         signal.setitimer(signal.ITIMER_REAL, 1.0)
         started = time.perf_counter()
