@@ -1,4 +1,4 @@
-// The only parallel regions: chains beside each other, or blocks of records inside one step.
+// The only parallel regions: chains beside each other, or a team of threads that shares the blocks of a step.
 // Integer sums make both give the same bits as one thread.
 #pragma once
 
@@ -7,8 +7,6 @@
 #ifdef _OPENMP
 #include <omp.h>
 #endif
-
-#include "concepts.hpp"
 
 namespace pydpmc {
 
@@ -28,7 +26,7 @@ inline int hardware_threads() noexcept {
 #endif
 }
 
-// body(thread, item) for every item.
+// body(thread, item) for every item, items in any order.
 template <class Body>
 void for_each(int64_t items, [[maybe_unused]] int threads, const Body& body) noexcept {
 #ifdef _OPENMP
@@ -41,32 +39,23 @@ void for_each(int64_t items, [[maybe_unused]] int threads, const Body& body) noe
   for (int64_t i = 0; i < items; ++i) body(0, i);
 }
 
-// Sum of body(thread, begin, end) over blocks of records.
-template <class Body>
-RatioSum sum_blocks(int64_t n, int64_t block, [[maybe_unused]] int threads, const Body& body) noexcept {
-  const int64_t blocks = (n + block - 1) / block;
-  RatioSum total;
+// leader() on one thread while the others run worker(thread) until it returns.
+template <class Leader, class Worker>
+void with_team([[maybe_unused]] int threads, const Leader& leader,
+               [[maybe_unused]] const Worker& worker) noexcept {
 #ifdef _OPENMP
   if (threads > 1) {
 #pragma omp parallel num_threads(threads)
     {
-      RatioSum mine;
-#pragma omp for schedule(dynamic, 1) nowait
-      for (int64_t k = 0; k < blocks; ++k) {
-        const int64_t begin = k * block, end = begin + block < n ? begin + block : n;
-        mine += body(omp_get_thread_num(), begin, end);
-      }
-#pragma omp critical(pydpmc_sum_blocks)
-      total += mine;
+      if (omp_get_thread_num() == 0)
+        leader();
+      else
+        worker(omp_get_thread_num());
     }
-    return total;
+    return;
   }
 #endif
-  for (int64_t k = 0; k < blocks; ++k) {
-    const int64_t begin = k * block, end = begin + block < n ? begin + block : n;
-    total += body(0, begin, end);
-  }
-  return total;
+  leader();
 }
 
 }  // namespace pydpmc

@@ -50,30 +50,39 @@ void BarkerRun::advance(int64_t steps, int threads, int64_t block) {
   rekey_after_fork();
   threads = std::clamp(threads, 1, most_threads);
   slopes_.resize(static_cast<size_t>(threads) * slopes_stride_);
-  const int64_t chains = static_cast<int64_t>(chains_.size());
+  const int64_t n = target_.records.n, chains = static_cast<int64_t>(chains_.size());
   const bool inside_a_step =
-      barker_.batch == 0 && chains < threads && target_.records.n >= fewest_records_per_thread * threads;
-  const int outer = inside_a_step ? 1 : static_cast<int>(std::min<int64_t>(threads, chains));
-  const int inner = inside_a_step ? threads : 1;
-  const int64_t first = done_;
-  const bool start = !started_;
-  for_each(chains, outer, [&](int thread, int64_t c) {
-    Chain& chain = chains_[static_cast<size_t>(c)];
-    if (start) refresh_loglik(chain, inner, block);
-    for (int64_t t = first; t < first + steps; ++t) {
-      step(chain, static_cast<uint32_t>(c), static_cast<uint64_t>(t), inner, block, slopes_of(thread));
-      record(chain, static_cast<uint32_t>(c), t + 1);
-    }
-  });
-  started_ = true;
+      barker_.batch == 0 && chains < threads && n >= fewest_records_per_thread * threads;
+  if (inside_a_step) {
+    Team team(n, block, threads);
+    const auto leader = [&] {
+      for (int64_t c = 0; c < chains; ++c) advance_chain(static_cast<uint32_t>(c), steps, team, 0);
+      team.dismiss();
+    };
+    with_team(threads, leader, [&](int thread) { team.work(thread); });
+  } else {
+    for_each(chains, static_cast<int>(std::min<int64_t>(threads, chains)), [&](int thread, int64_t c) {
+      Team alone(n, block, 1);
+      advance_chain(static_cast<uint32_t>(c), steps, alone, thread);
+    });
+  }
   done_ += steps;
 }
 
-void BarkerRun::step(Chain& chain, uint32_t id, uint64_t step, int threads, int64_t block, double* slopes) {
+void BarkerRun::advance_chain(uint32_t id, int64_t steps, Team& team, int first_thread) {
+  Chain& chain = chains_[id];
+  if (done_ == 0 && barker_.batch == 0) refresh_loglik(chain, team, first_thread);
+  for (int64_t t = done_; t < done_ + steps; ++t) {
+    step(chain, id, static_cast<uint64_t>(t), team, first_thread);
+    record(chain, id, t + 1);
+  }
+}
+
+void BarkerRun::step(Chain& chain, uint32_t id, uint64_t step, Team& team, int first_thread) {
   Stream walk(key_, Purpose::proposal, id, step);
   propose(proposal_, walk, chain.theta, chain.direction, chain.proposal);
   const double proposed_prior = log_prior(target_.prior, chain.proposal.data());
-  const RatioSum r = ratios(chain, id, step, threads, block, slopes);
+  const RatioSum r = ratios(chain, id, step, team, first_thread);
   chain.clipped += r.clipped;
   Stream coin(key_, Purpose::accept, id, step);
   if (!accepts(barker_, r, proposed_prior - chain.log_prior, coin)) return;
@@ -83,28 +92,25 @@ void BarkerRun::step(Chain& chain, uint32_t id, uint64_t step, int threads, int6
   ++chain.accepted;
 }
 
-RatioSum BarkerRun::ratios(Chain& chain, uint32_t id, uint64_t step, int threads, int64_t block,
-                           double* slopes) {
+RatioSum BarkerRun::ratios(Chain& chain, uint32_t id, uint64_t step, Team& team, int first_thread) {
   const KernelTable& kernel = kernels();
   if (barker_.batch > 0) {
     Stream choice(key_, Purpose::subsample, id, step);
     chain.subsampler->draw(choice, chain.batch.data());
     return kernel.batch_ratio(target_.model, target_.records, chain.theta.data(), chain.proposal.data(),
-                              slopes, chain.batch.data(), barker_.batch, barker_.grid);
+                              slopes_of(first_thread), chain.batch.data(), barker_.batch, barker_.grid);
   }
-  return sum_blocks(target_.records.n, block, threads, [&](int thread, int64_t begin, int64_t end) {
+  return team.sum([&](int thread, int64_t begin, int64_t end) noexcept {
     return kernel.full_ratio(target_.model, target_.records, chain.proposal.data(),
-                             threads > 1 ? slopes_of(thread) : slopes, begin, end, chain.loglik.data(),
+                             slopes_of(first_thread + thread), begin, end, chain.loglik.data(),
                              chain.proposed_loglik.data(), barker_.grid);
   });
 }
 
-void BarkerRun::refresh_loglik(Chain& chain, int threads, int64_t block) {
-  if (barker_.batch > 0) return;
-  sum_blocks(target_.records.n, block, threads, [&](int, int64_t begin, int64_t end) {
-    std::vector<double> slopes(slopes_stride_);
-    kernels().log_likelihoods(target_.model, target_.records, chain.theta.data(), slopes.data(), begin, end,
-                              chain.loglik.data());
+void BarkerRun::refresh_loglik(Chain& chain, Team& team, int first_thread) {
+  team.sum([&](int thread, int64_t begin, int64_t end) noexcept {
+    kernels().log_likelihoods(target_.model, target_.records, chain.theta.data(),
+                              slopes_of(first_thread + thread), begin, end, chain.loglik.data());
     return RatioSum{};
   });
 }
@@ -136,15 +142,16 @@ std::vector<uint8_t> BarkerRun::audit(const std::vector<double>& theta, const st
   rekey_after_fork();
   slopes_.resize(slopes_stride_);
   Chain& chain = chains_.front();
+  Team alone(target_.records.n, block, 1);
   chain.theta = theta;
   chain.proposal = proposal;
-  refresh_loglik(chain, 1, block);
+  if (barker_.batch == 0) refresh_loglik(chain, alone, 0);
   const double prior_ratio =
       log_prior(target_.prior, proposal.data()) - log_prior(target_.prior, theta.data());
   std::vector<uint8_t> bits(static_cast<size_t>(count));
   for (int64_t t = 0; t < count; ++t) {
     const uint64_t step = static_cast<uint64_t>(first + t);
-    const RatioSum r = ratios(chain, 0, step, 1, block, slopes_.data());
+    const RatioSum r = ratios(chain, 0, step, alone, 0);
     Stream coin(key_, Purpose::accept, 0, step);
     bits[static_cast<size_t>(t)] = accepts(barker_, r, prior_ratio, coin);
   }

@@ -13,6 +13,7 @@
 #include "random/subsample.hpp"
 #include "samplers/barker.hpp"
 #include "samplers/proposal.hpp"
+#include "team.hpp"
 
 namespace pydpmc {
 
@@ -57,9 +58,11 @@ class BarkerRun {
                              int64_t first, int64_t count);
 
  private:
-  void step(Chain& chain, uint32_t id, uint64_t step, int threads, int64_t block, double* slopes);
-  RatioSum ratios(Chain& chain, uint32_t id, uint64_t step, int threads, int64_t block, double* slopes);
-  void refresh_loglik(Chain& chain, int threads, int64_t block);
+  // `first_thread` is where the team's workspaces start: chains that run side by side are teams of one.
+  void advance_chain(uint32_t id, int64_t steps, Team& team, int first_thread);
+  void step(Chain& chain, uint32_t id, uint64_t step, Team& team, int first_thread);
+  RatioSum ratios(Chain& chain, uint32_t id, uint64_t step, Team& team, int first_thread);
+  void refresh_loglik(Chain& chain, Team& team, int first_thread);
   void record(const Chain& chain, uint32_t id, int64_t steps_done);
   void rekey_after_fork();
   double* slopes_of(int thread) { return slopes_.data() + static_cast<size_t>(thread) * slopes_stride_; }
@@ -73,7 +76,6 @@ class BarkerRun {
   std::vector<Chain> chains_;
   Draws draws_;
   int64_t done_ = 0;
-  bool started_ = false;
   size_t slopes_stride_;
   std::vector<double> slopes_;  // one workspace per thread
 };

@@ -54,7 +54,7 @@ def settings_error(plan: Plan) -> float:
 def _proposal(walk: Walk) -> str:
     shape = walk.kind.replace("_", " ")
     size = f"{walk.scale:.4g}" if isinstance(walk.scale, float) else f"a given {_shape_of(walk)}"
-    return f"{shape}, {'radius' if walk.kind == 'ball' else 'scale'} {size}"
+    return f"{shape}, {'radius' if walk.kind in ('ball', 'sphere') else 'scale'} {size}"
 
 
 def _shape_of(walk: Walk) -> str:
@@ -101,7 +101,7 @@ def _outlook(plan: Plan) -> list[tuple[str, str]]:
 def _verdict(plan: Plan) -> str:
     f = plan.forecast
     if f.effective_draws is None:
-        return "unknown: declare bounds and a public number of records for a forecast"
+        return "unknown: a forecast needs declared bounds and a public number of records (public_n)"
     if f.mixes:
         return "yes"
     if f.effective_draws >= ENOUGH_DRAWS:

@@ -93,7 +93,7 @@ class BoundRun {
             "draws must be (chains, kept, dim)");
     const size_t d = static_cast<size_t>(dim);
     require(factor.size() == d || factor.size() == d * d, "factor must be a diagonal or a square matrix");
-    require(proposal >= 0 && proposal <= 2 && radius > 0, "unknown proposal");
+    require(proposal >= 0 && proposal <= 3 && radius > 0, "unknown proposal");
     require(warmup >= 0 && thin >= 1, "warmup must be at least 0 and thin at least 1");
     const Records records = records_of(rows_, columns, has_target);
     const ModelSpec spec{model_kind(model), columns, intercept, {constants[0], constants[1]}, dim};

@@ -1,5 +1,6 @@
 // Symmetric random-walk proposals theta' = theta + A z, independent of the data.
 // gaussian: z ~ N(0, I). ball: z uniform in the ball of radius r. truncated_gaussian: N(0, I) given |z| <= r.
+// sphere: z uniform on the sphere of radius r, the longest moves that a bound on |z| allows.
 // A bounded z keeps |theta' - theta| <= r |A|, which is what makes a Lipschitz likelihood ratio need no
 // clipping.
 #pragma once
@@ -12,7 +13,7 @@
 
 namespace pydpmc {
 
-enum class ProposalKind : int { gaussian, ball, truncated_gaussian };
+enum class ProposalKind : int { gaussian, ball, truncated_gaussian, sphere };
 
 struct Proposal {
   ProposalKind kind;
@@ -28,13 +29,15 @@ inline double norm(const double* z, size_t dim) noexcept {
 
 inline void draw_direction(const Proposal& proposal, Stream& stream, double* z, size_t dim) noexcept {
   fill_normal(stream, z, dim);
-  if (proposal.kind == ProposalKind::ball) {
-    const double length =
-        proposal.radius * std::pow(open_unit(stream), 1.0 / static_cast<double>(dim)) / norm(z, dim);
-    for (size_t j = 0; j < dim; ++j) z[j] *= length;
-  } else if (proposal.kind == ProposalKind::truncated_gaussian) {
+  if (proposal.kind == ProposalKind::gaussian) return;
+  if (proposal.kind == ProposalKind::truncated_gaussian) {
     while (norm(z, dim) > proposal.radius) fill_normal(stream, z, dim);
+    return;
   }
+  double length = proposal.radius / norm(z, dim);
+  if (proposal.kind == ProposalKind::ball)
+    length *= std::pow(open_unit(stream), 1.0 / static_cast<double>(dim));
+  for (size_t j = 0; j < dim; ++j) z[j] *= length;
 }
 
 inline void propose(const Proposal& proposal, Stream& stream, const std::vector<double>& theta,

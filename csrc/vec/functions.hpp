@@ -20,8 +20,8 @@ PYDPMC_INLINE F8 polynomial(F8 x, const double (&c)[n]) noexcept {
   return odd * x + even;
 }
 
-// exp(x) for x clamped to [-708, 709]; relative error of the fit 3.2e-18.
-PYDPMC_INLINE F8 exp(F8 x) noexcept {
+// exp(x) for x in [-708, 709]; relative error of the fit 3.2e-18.
+PYDPMC_INLINE F8 exp_in_range(F8 x) noexcept {
   constexpr double coefficients[] = {1.0,
                                      1.0,
                                      0.5000000000000019,
@@ -36,14 +36,16 @@ PYDPMC_INLINE F8 exp(F8 x) noexcept {
                                      2.5110037605963777e-08};
   constexpr double log2e = 1.4426950408889634;
   constexpr double ln2_high = 6.93147180369123816490e-01, ln2_low = 1.90821492927058770002e-10;
-  x = min(max(x, fill(-708.0)), fill(709.0));
-  const I8 n = nearest_integer(x * log2e);
-  const F8 whole = (x * log2e + rounding_magic) - rounding_magic;
+  const F8 shifted = x * log2e + rounding_magic;  // the nearest integer, in the low bits
+  const F8 whole = shifted - rounding_magic;
   const F8 r = (x - whole * ln2_high) - whole * ln2_low;
   F8 e = polynomial(r, coefficients);
-  for (int k = 0; k < parts; ++k) e.p[k] = (NativeF)((NativeI)e.p[k] + (n.p[k] << 52));
+  for (int k = 0; k < parts; ++k) e.p[k] = (NativeF)((NativeI)e.p[k] + ((NativeI)shifted.p[k] << 52));
   return e;
 }
+
+// exp(x), x clamped to [-708, 709].
+PYDPMC_INLINE F8 exp(F8 x) noexcept { return exp_in_range(min(max(x, fill(-708.0)), fill(709.0))); }
 
 // log(1 + u) for u in [0, 1]; relative error of the fit 5e-17.
 PYDPMC_INLINE F8 log1p_unit(F8 u) noexcept {
@@ -63,9 +65,8 @@ PYDPMC_INLINE F8 log1p_unit(F8 u) noexcept {
 
 // log(1 + exp(x)), without overflow; NaN stays NaN.
 PYDPMC_INLINE F8 softplus(F8 x) noexcept {
-  const F8 tail = log1p_unit(exp(0.0 - abs(x)));
-  const F8 zero = fill(0.0);
-  return select(x > zero, x, select(x == x, zero, x)) + tail;
+  const F8 tail = log1p_unit(exp_in_range(max(0.0 - abs(x), fill(-708.0))));
+  return max(fill(0.0), x) + tail;
 }
 
 PYDPMC_ISA_END

@@ -88,13 +88,20 @@ PYDPMC_COMPARE(==)
 #undef PYDPMC_COMPARE
 
 PYDPMC_INLINE F8 select(I8 mask, F8 yes, F8 no) noexcept {
-  for (int k = 0; k < parts; ++k)
-    no.p[k] = (NativeF)((mask.p[k] & (NativeI)yes.p[k]) | (~mask.p[k] & (NativeI)no.p[k]));
+  for (int k = 0; k < parts; ++k) no.p[k] = mask.p[k] ? yes.p[k] : no.p[k];
   return no;
 }
 
-PYDPMC_INLINE F8 max(F8 a, F8 b) noexcept { return select(a > b, a, b); }
-PYDPMC_INLINE F8 min(F8 a, F8 b) noexcept { return select(a < b, a, b); }
+// b where a is NaN.
+PYDPMC_INLINE F8 max(F8 a, F8 b) noexcept {
+  for (int k = 0; k < parts; ++k) a.p[k] = a.p[k] > b.p[k] ? a.p[k] : b.p[k];
+  return a;
+}
+
+PYDPMC_INLINE F8 min(F8 a, F8 b) noexcept {
+  for (int k = 0; k < parts; ++k) a.p[k] = a.p[k] < b.p[k] ? a.p[k] : b.p[k];
+  return a;
+}
 
 PYDPMC_INLINE F8 abs(F8 a) noexcept {
   for (int k = 0; k < parts; ++k) a.p[k] = (NativeF)((NativeI)a.p[k] & (NativeI{} + INT64_MAX));

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -60,10 +61,17 @@ class LinearRegression(LinearPredictor):
         if norm is None or public.y_bounds is None:
             return None
         span = public.y_bounds[1] - public.y_bounds[0]
-        sigma = self.sigma if self.sigma is not None else span / 4
+        sigma = self._likely_sigma(public)
+        assert sigma is not None
         slope = norm * span / sigma**2
-        return slope if self.sigma is not None else max(slope, (span / sigma) ** 2)
+        return slope if self.sigma is not None else math.hypot(slope, (span / sigma) ** 2)
 
-    def curvature(self) -> float | None:
-        """Return 1 / sigma^2 if sigma is known."""
-        return None if self.sigma is None else 1.0 / self.sigma**2
+    def information(self, public: Public) -> float | None:
+        """Return the forecast R^2 / (sigma^2 d), sigma a quarter of the declared range of y if unknown."""
+        norm, sigma = self.norm(public), self._likely_sigma(public)
+        return None if norm is None or sigma is None else (norm / sigma) ** 2 / (public.width + self.intercept)
+
+    def _likely_sigma(self, public: Public) -> float | None:
+        if self.sigma is not None or public.y_bounds is None:
+            return self.sigma
+        return (public.y_bounds[1] - public.y_bounds[0]) / 4

@@ -28,11 +28,12 @@ class Barker:
     batch_size
         Records per step; None uses all of them, in the exact test.
     proposal
-        ``"ball"`` (uniform in a ball), ``"truncated_gaussian"`` or ``"gaussian"``. The first two have bounded
-        reach, so that a model with a Lipschitz constant is never clipped.
+        ``"sphere"`` (uniform on a sphere), ``"ball"`` (uniform in a ball), ``"truncated_gaussian"`` or
+        ``"gaussian"``. All but the last have bounded reach, so that a model with a Lipschitz constant is never
+        clipped; the sphere makes the longest moves for its reach, and so for its cost.
     scale
-        Size of the proposal: a number, one per coordinate, or a covariance matrix. For ``"ball"`` a number is
-        the radius of the ball. It is public: do not compute it from the records.
+        Size of the proposal: a number, one per coordinate, or a covariance matrix. For ``"sphere"`` and ``"ball"`` a
+        number is the radius. It is public: do not compute it from the records.
     radius
         Where ``"truncated_gaussian"`` is cut off, in units of `scale`.
     clip
@@ -55,7 +56,7 @@ class Barker:
 
     steps: int | None = None
     batch_size: int | None = None
-    proposal: Literal["ball", "truncated_gaussian", "gaussian"] | None = None
+    proposal: Literal["sphere", "ball", "truncated_gaussian", "gaussian"] | None = None
     scale: npt.ArrayLike | None = None
     radius: float | None = None
     clip: float | None = None
@@ -95,4 +96,4 @@ class Barker:
         if self.batch_size is not None and self.batch_size < 2:
             raise ValueError("batch_size must be at least 2")
         if self.radius is not None and self.proposal != "truncated_gaussian":
-            raise ValueError('radius belongs to proposal="truncated_gaussian"; for "ball" give scale')
+            raise ValueError('radius belongs to proposal="truncated_gaussian"; for "sphere" or "ball" give scale')

@@ -19,9 +19,11 @@ GENTLE_STEP = 0.8  # step / (posterior sd / sqrt d): nearly every small move has
 LONGEST_STEP = 2.4  # the most efficient step where compute, not privacy, is scarce
 FEWEST_STEPS = 200
 DEFAULT_STEPS = 10_000
-MOST_RECORD_READS = 1e10  # steps times records of a default plan: a minute on two cores
+MOST_RECORD_READS = 2e9  # steps times records that a default plan takes: about ten seconds on two cores
 CORRECTIONS = (1.0, 1.25, 1.5, 2.0)
-SAFE_SHARE = 0.9  # of C that v_max may take: some normal noise must remain
+MOST_SHARE = 0.95
+SCALE_PRECISION = 0.005
+SAFE_SHARE = 0.6  # of C that v_max may take unless given: closer to C the atoms of V_cor show and cost privacy
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,9 @@ def _kind(request: Request) -> str:
     if request.sampler.proposal is not None:
         return request.sampler.proposal
     bounded = request.private or request.model.lipschitz(request.public) is not None
-    return "ball" if bounded else "gaussian"
+    if not bounded:
+        return "gaussian"
+    return "sphere" if request.dim > 1 else "ball"
 
 
 def _walk(request: Request, scale: Scale) -> Walk:
@@ -144,6 +148,8 @@ def _correction_variance(request: Request, draft: Settings) -> float:
     for c in CORRECTIONS:
         if draft.v_max <= SAFE_SHARE * c:
             return c
+    if draft.v_max <= MOST_SHARE * CORRECTIONS[-1]:
+        return CORRECTIONS[-1]
     raise ValueError(_too_much_variance(draft, CORRECTIONS[-1]))
 
 
@@ -263,7 +269,7 @@ def _within_variance(request: Request, scale: float) -> Settings:
     except ValueError:
         if request.sampler.batch_size is None or request.sampler.clip is not None or request.sampler.v_max is not None:
             raise
-    allowed = SAFE_SHARE * (request.sampler.c or CORRECTIONS[0]) * 0.5
+    allowed = 0.99 * SAFE_SHARE * (request.sampler.c or CORRECTIONS[0])
     unit = Settings(1, _walk(request, 1.0), 1.0, request.w, request.n, request.sampler.batch_size or 0)
     unit = dataclasses.replace(unit, clip=_clip(request, unit.walk, unit))
     return _settings(request, 1, scale * min(1.0, math.sqrt(allowed / unit.v_max) / scale))
@@ -276,17 +282,19 @@ def _choose_scale(request: Request, steps: int) -> Settings:
     high = _within_variance(request, top)
     if _cost(request, high, steps) <= request.epsilon:
         return dataclasses.replace(high, steps=steps)
-    top *= min(1.0, high.walk.norm / _walk(request, top).norm)  # the minibatch test may have shortened it
-    low, fraction = 0.0, 1.0
-    for _ in range(30):
-        middle = 0.5 * (low + fraction) if low else fraction / 4
-        within = _cost(request, _settings(request, 1, top * middle), steps) <= request.epsilon
-        low, fraction = (middle, fraction) if within else (low, middle)
-        if low and fraction - low < 0.005 * low:
-            break
-    if not low:
+    if request.sampler.clip is not None or request.sampler.v_max is not None:
+        most = _affordable_steps(request, high)
         raise BudgetError(
-            f"epsilon = {request.epsilon:g} at delta = {request.delta:g} cannot pay for {steps} steps at any "
-            "useful scale; raise it, or lower steps, w or chains"
+            f"steps: with the clip that was given {steps} steps in each of {request.chains} chain(s) cost more than "
+            f"epsilon = {request.epsilon:g} at delta = {request.delta:g}, whatever the scale; {most} can be afforded. "
+            "Lower clip, w or chains, or raise epsilon."
         )
+    top *= min(1.0, high.walk.norm / _walk(request, top).norm)  # the minibatch test may have shortened it
+    low, above = 0.0, 1.0
+    for _ in range(40):
+        middle = math.sqrt(low * above) if low else above / 8
+        within = _cost(request, _settings(request, 1, top * middle), steps) <= request.epsilon
+        low, above = (middle, above) if within else (low, middle)
+        if low and above < low * (1.0 + SCALE_PRECISION):
+            break
     return dataclasses.replace(_settings(request, 1, top * low), steps=steps)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-KINDS = ("gaussian", "ball", "truncated_gaussian")
+KINDS = ("gaussian", "ball", "truncated_gaussian", "sphere")  # in the order of csrc/samplers/proposal.hpp
 
 Scale = float | tuple[float, ...] | tuple[tuple[float, ...], ...]
 
@@ -31,7 +31,7 @@ def as_scale(value: npt.ArrayLike | None) -> Scale | None:
 
 @dataclass(frozen=True)
 class Walk:
-    """A symmetric proposal: z standard normal, uniform in the unit ball, or normal within `radius`."""
+    """A symmetric proposal: z normal, uniform in the unit ball or on the unit sphere, or normal within `radius`."""
 
     kind: str
     scale: Scale
@@ -74,7 +74,7 @@ class Walk:
     @property
     def spread(self) -> float:
         """The standard deviation of a coordinate of z."""
-        return 1.0 / math.sqrt(self.dim + 2.0) if self.kind == "ball" else 1.0
+        return {"ball": 1.0 / math.sqrt(self.dim + 2.0), "sphere": 1.0 / math.sqrt(self.dim)}.get(self.kind, 1.0)
 
 
 def default_radius(dim: int) -> float:
@@ -93,4 +93,6 @@ def walk_of(kind: str, scale: Scale, radius: float | None, dim: int) -> Walk:
             )
     else:
         radius = 1.0
+    if kind == "sphere" and dim == 1:
+        raise ValueError('proposal: in one dimension a sphere is two points and the chain could not mix; use "ball"')
     return Walk(kind, scale, radius, dim)
