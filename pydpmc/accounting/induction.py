@@ -15,7 +15,7 @@ from .._core import bit_induction
 from .events import Floats
 
 USUAL_WORK = 5e8  # cell updates; about 0.4 s
-LARGEST_WORK = 1.6e9
+LARGEST_WORK = 2.4e9
 MOST_CELLS, FEWEST_CELLS = 100, 4
 DEVIATIONS = 9.5  # of the composed loss, covered by the nodes: down to delta of 1e-18
 LARGEST_SHIFT = 30.0
@@ -70,7 +70,7 @@ def induction_profile(shift: float, steps: int) -> InductionProfile | None:
         return None
     depth = math.ceil(_depth(shift, steps) / shift * cells) + 1
     values = bit_induction(shift, steps, cells, depth)
-    epsilons = shift / cells * np.arange(depth + 1)
+    epsilons: Floats = shift / cells * np.arange(depth + 1, dtype=np.float64)
     deltas = np.minimum(1.0, np.exp(epsilons) * values * (1 + 1e-13))
     return InductionProfile(epsilons, np.minimum.accumulate(deltas))
 

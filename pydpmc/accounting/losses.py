@@ -6,10 +6,13 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache
 
-from .fourier import ComposedLoss, Cumulants, compose, tilt_for_delta, tilt_for_epsilon
+from .cumulants import Cumulants
+from .fourier import compose
 from .gaussian import GDP
 from .grid import bucketed, choose_step
 from .uses import Uses, total
+
+LARGEST_ROUNDING_SHARE = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,17 +27,23 @@ class ComposedLosses:
         for cumulants in self.directions:
             if cumulants.infinity >= delta:
                 return math.inf
-            worst = max(worst, _composed(cumulants, tilt_for_delta(cumulants, delta)).epsilon(delta))
+            worst = max(worst, _epsilon(cumulants, delta))
         return worst
 
     def delta(self, epsilon: float) -> float:
         """Upper bound of delta: the worse direction."""
-        return max(_composed(c, tilt_for_epsilon(c, epsilon)).delta(epsilon) for c in self.directions)
+        return max(compose(c, c.tilt_for_epsilon(epsilon)).delta(epsilon) for c in self.directions)
 
 
-@lru_cache(maxsize=4)
-def _composed(cumulants: Cumulants, tilt: float) -> ComposedLoss:
-    return compose(cumulants, tilt)
+def _epsilon(cumulants: Cumulants, delta: float) -> float:
+    """As little tilt as the round-off allows keeps the window short; the full tilt if that was too little."""
+    uses = sum(n for _, n in cumulants.items)
+    slack = max(0.0, math.log(1e8 / uses))
+    composed = compose(cumulants, cumulants.tilt_for_delta(delta, slack))
+    epsilon = composed.epsilon(delta)
+    if math.isfinite(epsilon) and composed.rounding_share(epsilon) < LARGEST_ROUNDING_SHARE:
+        return epsilon
+    return min(epsilon, compose(cumulants, cumulants.tilt_for_delta(delta)).epsilon(delta))
 
 
 @lru_cache(maxsize=16)
@@ -45,7 +54,10 @@ def composed_losses(uses: Uses, adjacency: str) -> ComposedLosses:
     priced = [(event.privacy_loss(adjacency, step), n) for event, n in few]
     sides = max(len(losses) for losses, _ in priced)
     return ComposedLosses(
-        tuple(Cumulants([(losses[min(side, len(losses) - 1)], n) for losses, n in priced]) for side in range(sides))
+        tuple(
+            Cumulants([(losses[min(side, len(losses) - 1)], n) for losses, n in priced])
+            for side in range(sides)
+        )
     )
 
 
