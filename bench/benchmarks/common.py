@@ -41,7 +41,9 @@ def w1_plan(public, steps):
 
 def w1_full_plan(public, steps):
     """W1-full: the exact test on all records; near the scale that mixes best, from the truth."""
-    return dp.plan(dp.LogisticRegression(), public, dp.Barker(steps=steps, scale=0.02), init=logistic_truth())
+    return dp.plan(
+        dp.LogisticRegression(), public, dp.Barker(steps=steps, proposal="ball", scale=0.02), init=logistic_truth()
+    )
 
 
 def run_for_speed(plan, data, threads):
