@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from . import accounting as acc
+from .checks import whole
+from .errors import BudgetError
 from .models import Model
 from .public import Public
 from .samplers import Barker
@@ -138,7 +140,8 @@ def plan(
     True
     """
     sampler = Barker() if sampler is None else sampler
-    _check(model, public, sampler, adjacency, chains, private)
+    _check(model, public, sampler, adjacency, private)
+    chains = whole(chains, "chains", most=MOST_CHAINS)
     _check_budget(epsilon, delta, private)
     model.check_public(public)
     request = Request(model, public, sampler, adjacency, chains, private, epsilon, delta)
@@ -151,6 +154,11 @@ def plan(
         if event is not None
         else acc.Guarantee(events=(), adjacency=adjacency, void=NOT_PRIVATE)
     )
+    if epsilon is not None and delta is not None and guarantee.epsilon(delta) > epsilon:
+        raise BudgetError(
+            f"epsilon = {epsilon:g} at delta = {delta:g} cannot pay for a run of {settings.steps} steps in each of "
+            f"{chains} chain(s) at any useful scale; raise it, or lower steps, w or chains"
+        )
     return Plan(
         model=model,
         public=public,
@@ -166,7 +174,7 @@ def plan(
     )
 
 
-def _check(model: Any, public: Any, sampler: Any, adjacency: str, chains: int, private: Any) -> None:
+def _check(model: Any, public: Any, sampler: Any, adjacency: str, private: Any) -> None:
     if not isinstance(model, Model):
         raise TypeError(f"model must be a pydpmc model such as LogisticRegression(), not {type(model).__name__}")
     if not isinstance(public, Public):
@@ -175,8 +183,6 @@ def _check(model: Any, public: Any, sampler: Any, adjacency: str, chains: int, p
         raise TypeError(f"sampler must be a pydpmc sampler such as Barker(), not {type(sampler).__name__}")
     if adjacency not in ("replace", "add_remove"):
         raise ValueError(f'adjacency must be "replace" or "add_remove", not {adjacency!r}')
-    if isinstance(chains, bool) or int(chains) != chains or not 1 <= chains <= MOST_CHAINS:
-        raise ValueError(f"chains must be a whole number from 1 to {MOST_CHAINS}, not {chains!r}")
     if not isinstance(private, bool):
         raise TypeError(f"private must be True or False, not {private!r}")
 

@@ -62,9 +62,7 @@ def calibrate(
 
 
 class _Search:
-    def __init__(
-        self, make_items: MakeItems, epsilon: float, delta: float, adjacency: str, integer: bool
-    ) -> None:
+    def __init__(self, make_items: MakeItems, epsilon: float, delta: float, adjacency: str, integer: bool) -> None:
         self.make_items, self.target, self.budget_delta = make_items, epsilon, delta
         self.adjacency, self.integer = adjacency, integer
         self.known: dict[float, float] = {}

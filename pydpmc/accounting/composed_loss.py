@@ -47,9 +47,7 @@ class ComposedLoss:
             low, high = (low, x) if found <= delta else (x, high)
             if found <= delta and x - newton <= 1e-12 + 1e-9 * x:
                 break
-            x = (
-                newton if low < newton < high else 0.5 * (low + high)
-            )  # log delta is concave: Newton stays above
+            x = newton if low < newton < high else 0.5 * (low + high)  # log delta is concave: Newton stays above
         return high
 
     def _start(self, low: float, high: float) -> float:
@@ -70,11 +68,7 @@ class ComposedLoss:
         decay = np.exp(-self.tilt * excess)
         fall = np.expm1(-excess)
         masses = (np.maximum(self.tilted[first:last], 0.0) + self.entry_error) * decay
-        far = (
-            math.exp(-NEGLIGIBLE) * (1.0 + len(self.losses) * self.entry_error)
-            if last < len(self.losses)
-            else 0.0
-        )
+        far = math.exp(-NEGLIGIBLE) * (1.0 + len(self.losses) * self.entry_error) if last < len(self.losses) else 0.0
         factor = math.exp(min(self.log_scale - self.tilt * epsilon, 700.0))
         inside = float(masses @ -fall) * (1 + 1e-12) + far + self._truncated(epsilon)
         slope = -factor * float(masses @ (1.0 + fall))

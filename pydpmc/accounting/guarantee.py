@@ -133,9 +133,7 @@ def combine(guarantees: Sequence[Guarantee]) -> Guarantee:
 
 @lru_cache(maxsize=256)
 def _epsilon(uses: Uses, adjacency: str, delta: float) -> float:
-    return (
-        min((bound.epsilon(delta) for bound in bounds_of(uses, adjacency)), default=math.inf) if uses else 0.0
-    )
+    return min((bound.epsilon(delta) for bound in bounds_of(uses, adjacency)), default=math.inf) if uses else 0.0
 
 
 @lru_cache(maxsize=256)

@@ -67,9 +67,7 @@ def _exact(a: Floats, b: int) -> Floats:
     for v in np.linspace(0.0, LARGEST_SAMPLING_VARIANCE, 65):
         for dv in np.linspace(-change, change, 9):
             v_other = min(max(v + dv, 0.0), LARGEST_SAMPLING_VARIANCE)
-            worst = np.maximum(
-                worst, _normal_divergence(a, NOISE_VARIANCE - v, NOISE_VARIANCE - v_other, 4 / b)
-            )
+            worst = np.maximum(worst, _normal_divergence(a, NOISE_VARIANCE - v, NOISE_VARIANCE - v_other, 4 / b))
     return worst
 
 

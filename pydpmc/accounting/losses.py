@@ -54,10 +54,7 @@ def composed_losses(uses: Uses, adjacency: str) -> ComposedLosses:
     priced = [(event.privacy_loss(adjacency, step), n) for event, n in few]
     sides = max(len(losses) for losses, _ in priced)
     return ComposedLosses(
-        tuple(
-            Cumulants([(losses[min(side, len(losses) - 1)], n) for losses, n in priced])
-            for side in range(sides)
-        )
+        tuple(Cumulants([(losses[min(side, len(losses) - 1)], n) for losses, n in priced]) for side in range(sides))
     )
 
 

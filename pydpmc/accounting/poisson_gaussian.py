@@ -94,6 +94,4 @@ def round_down(value: float, ratio: float) -> float:
 def _arcsinh_exp(exponents: Floats) -> Floats:
     """arcsinh(exp(x)) without overflow."""
     small, large = np.minimum(exponents, 0.0), np.maximum(exponents, 0.0)
-    return np.where(
-        exponents < 0.0, np.arcsinh(np.exp(small)), large + np.log1p(np.sqrt(1.0 + np.exp(-2 * large)))
-    )
+    return np.where(exponents < 0.0, np.arcsinh(np.exp(small)), large + np.log1p(np.sqrt(1.0 + np.exp(-2 * large))))

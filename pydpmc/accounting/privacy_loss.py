@@ -42,9 +42,7 @@ class PrivacyLoss:
         return float(self.masses @ (losses - mean) ** 2), float(self.masses @ np.abs(losses))
 
 
-def from_symmetric_profile(
-    profile: Callable[[Floats], Floats], epsilon_max: float, step: float
-) -> PrivacyLoss:
+def from_symmetric_profile(profile: Callable[[Floats], Floats], epsilon_max: float, step: float) -> PrivacyLoss:
     """Privacy loss of the pair whose profile is the greatest convex minorant of `profile`.
 
     `profile` bounds h(e^eps) for eps >= 0 and h(a) = 1 - a + a h(1/a). That symmetry is a projective map that

@@ -22,6 +22,4 @@ def share(**values: float) -> None:
 def batch(b: int, n: int) -> None:
     """Refuse a batch that cannot be drawn without replacement."""
     if int(b) != b or int(n) != n or not 1 <= b <= n:
-        raise ValueError(
-            f"a batch of b out of n records needs whole numbers 1 <= b <= n, not b={b!r}, n={n!r}"
-        )
+        raise ValueError(f"a batch of b out of n records needs whole numbers 1 <= b <= n, not b={b!r}, n={n!r}")

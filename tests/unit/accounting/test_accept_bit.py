@@ -76,9 +76,7 @@ def test_renyi_curve_is_the_largest_over_the_offset(s, order):
         with np.errstate(divide="ignore"):
             return float(np.logaddexp(np.log(p) + b * t, np.log1p(-p) + b * (t - s)))
 
-    search = minimize_scalar(
-        lambda t: -log_moment(t), bounds=(0, s), method="bounded", options={"xatol": 1e-12}
-    )
+    search = minimize_scalar(lambda t: -log_moment(t), bounds=(0, s), method="bounded", options={"xatol": 1e-12})
     best = max(-search.fun, *(log_moment(t) for t in np.linspace(0, s, 500, endpoint=False)))
     found = float(range_log_moment(s, np.array([order]))[0])
     assert best - 1e-14 * (1 + b * s) <= found <= best * (1 + 1e-6) + 1e-13

@@ -152,9 +152,7 @@ def test_calibrated_noise_ends_on_the_private_side():
     def items(x):
         return [(acc.Gaussian(1 / x).poisson(128 / 60000), 9375)]
 
-    x = acc.calibrate(
-        items, epsilon=1.0, delta=1e-5, adjacency="add_remove", bracket=(0.5, 2.0), integer=False
-    )
+    x = acc.calibrate(items, epsilon=1.0, delta=1e-5, adjacency="add_remove", bracket=(0.5, 2.0), integer=False)
     assert 1 / x == pytest.approx(1.029, abs=1.5e-3)
     assert acc.compose(items(x), "add_remove").epsilon(1e-5) <= 1.0
     assert acc.compose(items(x * 1.0001), "add_remove").epsilon(1e-5) > 1.0
@@ -169,9 +167,7 @@ def test_an_empty_budget_buys_nothing():
 
 def test_heikkila_variants_are_ordered():
     kwargs = {"b": 500, "n": 10**5, "steps": 1000, "delta": 1e-6}
-    published, corrected, exact = (
-        acc.heikkila2019(variant=v, **kwargs) for v in ("published", "corrected", "exact")
-    )
+    published, corrected, exact = (acc.heikkila2019(variant=v, **kwargs) for v in ("published", "corrected", "exact"))
     assert exact < corrected < published
     assert acc.heikkila2019(conversion="tight", **kwargs) < published
     with pytest.raises(ValueError, match="order below"):
