@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from numbers import Integral, Real
 from typing import Any
 
@@ -15,7 +14,7 @@ def whole(value: Any, name: str, least: int = 1, most: int | None = None) -> int
     >>> whole(1e5, "steps")
     100000
     """
-    is_whole = isinstance(value, Integral) or (isinstance(value, Real) and math.isfinite(value) and value == int(value))
+    is_whole = isinstance(value, Integral) or (isinstance(value, Real) and float(value).is_integer())
     if isinstance(value, bool) or not is_whole or value < least or (most is not None and value > most):
         raise ValueError(f"{name} must be a {_described(least, most)}, not {value!r}")
     return int(value)

@@ -205,7 +205,9 @@ def _bound_rows(x: npt.NDArray[np.float64], public: Public) -> None:
     if public.x_bounds is not None:
         low, high = np.array(public.x_bounds).T
         np.clip(x, low, high, out=x)
-    if public.row_norm is not None:
+    if public.row_norm is not None and x.shape[1] == 1:
+        np.clip(x, -public.row_norm, public.row_norm, out=x)
+    elif public.row_norm is not None:
         limit = public.row_norm * (1.0 - (x.shape[1] + 8) * 2.0**-52)  # room for the rounding of a norm
         largest = np.abs(x).max(axis=1)
         safe = np.where(largest > 0, largest, 1.0)
