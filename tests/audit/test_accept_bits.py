@@ -23,7 +23,7 @@ class Setting(NamedTuple):
     bits: int  # per world, enough for the bound to be within 5 %
 
 
-SETTINGS = [Setting(0.1, 1000, 12_000_000), Setting(0.5, 40, 4_000_000), Setting(1.0, 10, 4_000_000)]
+SETTINGS = [Setting(0.1, 1000, 9_000_000), Setting(0.5, 40, 4_000_000), Setting(1.0, 10, 4_000_000)]
 IDS = [f"S={s.shift},T={s.steps}" for s in SETTINGS]
 
 
@@ -86,7 +86,7 @@ def test_the_lower_bound_is_close_to_exact_and_never_above_the_claim(
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=IDS)
 def test_no_offset_exceeds_its_exact_epsilon_or_the_claim(audit: Any, setting: Setting) -> None:
-    total = setting.bits // 20
+    total = setting.bits // 15
     confidence = 1.0 - 0.001 / OFFSETS
     bounds, exact = [], []
     for offset in offsets(setting):
@@ -103,7 +103,7 @@ def test_no_offset_exceeds_its_exact_epsilon_or_the_claim(audit: Any, setting: S
 @pytest.mark.parametrize("setting", SETTINGS, ids=IDS)
 def test_a_sampler_that_shifts_more_than_it_accounts_for_is_caught(audit: Any, setting: Setting, excess: float) -> None:
     pair = worlds(audit, setting, "replace", worst_offset(audit, setting))
-    plan, total = pair[0][0], setting.bits // 3
+    plan, total = pair[0][0], setting.bits // 2
     found = counts(audit, pair, total, clip=excess * plan.settings.clip)
     bound = audit.lower_bound(found, total, setting.steps, DELTA, 0.999)
     assert bound > plan.guarantee.epsilon(DELTA)

@@ -91,7 +91,7 @@ def p_values(study: Study, replicates: int, w: float = 1.0) -> list[float]:
     return found
 
 
-@pytest.mark.parametrize("replicates", [400, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("replicates", [300, pytest.param(1000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", list(STUDIES))
 def test_ranks_of_the_true_parameters_are_uniform(name: str, replicates: int) -> None:
     found = p_values(STUDIES[name], replicates)
