@@ -46,7 +46,7 @@ def _epsilon(cumulants: Cumulants, delta: float) -> float:
     return min(epsilon, compose(cumulants, cumulants.tilt_for_delta(delta)).epsilon(delta))
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=3)
 def composed_losses(uses: Uses, adjacency: str) -> ComposedLosses:
     """Discretise every event on a common grid."""
     few = tuple(bucketed(_gaussians_merged(uses, adjacency)))

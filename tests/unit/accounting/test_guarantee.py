@@ -30,6 +30,11 @@ def test_saved_and_loaded_without_loss():
     assert again.epsilon(1e-6) == g.epsilon(1e-6)
 
 
+def test_zero_delta_means_pure_epsilon():
+    assert acc.compose([(acc.PureDP(0.25), 2), (acc.AcceptBit(0.5), 1)]).epsilon(0.0) == pytest.approx(1.0)
+    assert acc.compose([(acc.GDP(0.1), 1)]).epsilon(0.0) == math.inf
+
+
 def test_an_unknown_saved_event_is_refused():
     saved = acc.compose(ONE_OF_EACH[:1]).to_dict()
     saved["events"][0][0]["type"] = "Teleport"
