@@ -149,7 +149,9 @@ def test_calibrated_steps_are_the_largest_within_the_budget(event):
 
 def test_calibrated_steps_of_a_published_setting():
     event = acc.Gaussian(1.0).poisson(128 / 60000)
-    steps = acc.calibrate(lambda n: [(event, n)], epsilon=1.0, delta=1e-5, adjacency="add_remove")
+    steps = acc.calibrate(
+        lambda n: [(event, n)], epsilon=1.0, delta=1e-5, adjacency="add_remove", bracket=(4000, 20000)
+    )
     assert abs(steps - 8497) <= 4
 
 
