@@ -212,9 +212,17 @@ def _bound_rows(x: npt.NDArray[np.float64], public: Public) -> None:
         largest = np.abs(x).max(axis=1)
         safe = np.where(largest > 0, largest, 1.0)
         scaled = x / safe[:, None]  # squares of 1e300 must not overflow
-        norms = np.sqrt(np.einsum("ij,ij->i", scaled, scaled))
+        norms = np.sqrt(_squared_norms(scaled))
         long = norms > limit / safe
         x[long] = scaled[long] * (limit / norms[long])[:, None]
+
+
+def _squared_norms(rows: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Sum column by column, so that a row's norm never depends on where it stands in the table."""
+    total = np.zeros(len(rows))
+    for j in range(rows.shape[1]):
+        total += rows[:, j] * rows[:, j]
+    return total
 
 
 def _stride(width: int, has_target: bool) -> int:

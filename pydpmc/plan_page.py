@@ -83,7 +83,7 @@ def _privacy(plan: Plan) -> list[tuple[str, str]]:
 
 def _up(epsilon: float) -> str:
     digits = 3 - math.floor(math.log10(epsilon)) if epsilon > 0 else 3
-    return f"{math.ceil(epsilon * 10**digits - 1e-9) / 10**digits:.{max(digits, 0)}f}"
+    return f"{math.ceil(epsilon * 10**digits) / 10**digits:.{max(digits, 0)}f}"
 
 
 def _outlook(plan: Plan) -> list[tuple[str, str]]:

@@ -17,7 +17,7 @@ class ComposedLoss:
     """Mass ``exp(log_scale - tilt * loss) * tilted`` at each loss of a window, with bounds on all errors.
 
     `outside` is tilted mass that may lie beyond either end of the window, `entry_error` the round-off of each
-    entry of `tilted`; both are added to delta.
+    entry of `tilted`, `relative_error` that of tilting itself; all are added to delta.
     """
 
     step: float
@@ -28,6 +28,7 @@ class ComposedLoss:
     infinity: float
     outside: float
     entry_error: float
+    relative_error: float
 
     def delta(self, epsilon: float) -> float:
         """Upper bound of delta at this epsilon."""
@@ -47,7 +48,7 @@ class ComposedLoss:
             low, high = (low, x) if found <= delta else (x, high)
             if found <= delta and x - newton <= 1e-12 + 1e-9 * x:
                 break
-            x = newton if low < newton < high else 0.5 * (low + high)  # log delta is concave: Newton stays above
+            x = newton if low < newton < high else 0.5 * (low + high)
         return high
 
     def _start(self, low: float, high: float) -> float:
@@ -70,7 +71,7 @@ class ComposedLoss:
         masses = (np.maximum(self.tilted[first:last], 0.0) + self.entry_error) * decay
         far = math.exp(-NEGLIGIBLE) * (1.0 + len(self.losses) * self.entry_error) if last < len(self.losses) else 0.0
         factor = math.exp(min(self.log_scale - self.tilt * epsilon, 700.0))
-        inside = float(masses @ -fall) * (1 + 1e-12) + far + self._truncated(epsilon)
+        inside = float(masses @ -fall) * (1 + self.relative_error) + far + self._truncated(epsilon)
         slope = -factor * float(masses @ (1.0 + fall))
         return min(1.0, self.infinity + inside * factor), slope
 

@@ -13,6 +13,7 @@ Item = tuple[PrivacyLoss, int]
 OUTSIDE = 1e-13  # tilted probability allowed beyond each end of the window
 LARGEST_TILTED_LOSS = 300.0
 LARGEST_TILTED_STEP = 2.0
+MOST_BISECTIONS = 16
 
 
 class Cumulants:
@@ -55,17 +56,29 @@ class Cumulants:
         return sign * best
 
     def _tilt(self, too_small: Callable[[float, float, float], bool]) -> float:
-        """Roughly the smallest tilt >= 0 at which `too_small(tilt, K, K')` ends. Any tilt is valid."""
+        """Roughly the smallest tilt >= 0 at which `too_small(tilt, K, K')` ends. Any tilt is valid.
+
+        Heavy tails move the mean abruptly, so the search ends when the mean is located, not the tilt.
+        """
         limit = min(LARGEST_TILTED_LOSS / self.largest, LARGEST_TILTED_STEP / self.items[0][0].step)
-        value, mean, variance = self.derivatives(0.0)
-        if not too_small(0.0, value, mean):
-            return 0.0
-        low, high = 0.0, min(limit, 1.0 / math.sqrt(max(variance, 1e-300)))
-        while high < limit and too_small(high, *self.derivatives(high)[:2]):
-            low, high = high, min(limit, 2.0 * high)
-        for _ in range(4):
+        low, at_low = 0.0, self.derivatives(0.0)
+        if not too_small(low, *at_low[:2]):
+            return low
+        high = min(limit, 1.0 / math.sqrt(max(at_low[2], 1e-300)))
+        at_high = self.derivatives(high)
+        while high < limit and too_small(high, *at_high[:2]):
+            low, at_low = high, at_high
+            high = min(limit, 2.0 * high)
+            at_high = self.derivatives(high)
+        for _ in range(MOST_BISECTIONS):
+            if at_high[1] - at_low[1] <= 0.7 * math.sqrt(max(at_low[2], 0.0)):
+                break
             middle = 0.5 * (low + high)
-            low, high = (middle, high) if too_small(middle, *self.derivatives(middle)[:2]) else (low, middle)
+            at_middle = self.derivatives(middle)
+            if too_small(middle, *at_middle[:2]):
+                low, at_low = middle, at_middle
+            else:
+                high, at_high = middle, at_middle
         return high
 
     def derivatives(self, tilt: float) -> tuple[float, float, float]:

@@ -35,6 +35,7 @@ def compose(cumulants: Cumulants, tilt: float) -> ComposedLoss:
         infinity=cumulants.infinity,
         outside=OUTSIDE,
         entry_error=entry_error,
+        relative_error=1e-12 + _tilting_error(cumulants, tilt),
     )
 
 
@@ -62,6 +63,13 @@ def _tilted_convolution(cumulants: Cumulants, tilt: float, length: int, start: i
     entry_error = UNIT * ulps * 2 * float(np.sum(carried)) / length
     composed = fft.irfft(np.exp(log_spectrum), length)
     return np.roll(composed, (offset - start) % length), entry_error
+
+
+def _tilting_error(cumulants: Cumulants, tilt: float) -> float:
+    """Relative error of the product of all masses: each exponent is off by its size in ulps."""
+    farthest = max(float(np.max(np.abs(losses))) for losses in cumulants.losses)
+    count = sum(n for _, n in cumulants.items)
+    return math.expm1(8 * UNIT * count * (4 + 2 * min(tilt * farthest, 740.0)))
 
 
 def _folded(masses: Floats, length: int) -> Floats:

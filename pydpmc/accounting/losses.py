@@ -13,6 +13,7 @@ from .grid import bucketed, choose_step
 from .uses import Uses, total
 
 LARGEST_ROUNDING_SHARE = 1e-3
+MOST_TILTS = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,17 +37,21 @@ class ComposedLosses:
 
 
 def _epsilon(cumulants: Cumulants, delta: float) -> float:
-    """As little tilt as the round-off allows keeps the window short; the full tilt if that was too little."""
+    """As little tilt as the round-off allows keeps the window short; more where that was too little."""
     uses = sum(n for _, n in cumulants.items)
     slack = max(0.0, math.log(1e8 / uses))
-    composed = compose(cumulants, cumulants.tilt_for_delta(delta, slack))
-    epsilon = composed.epsilon(delta)
-    if math.isfinite(epsilon) and composed.rounding_share(epsilon) < LARGEST_ROUNDING_SHARE:
-        return epsilon
-    return min(epsilon, compose(cumulants, cumulants.tilt_for_delta(delta)).epsilon(delta))
+    tilt, best = cumulants.tilt_for_delta(delta, slack), math.inf
+    for _ in range(MOST_TILTS):
+        composed = compose(cumulants, tilt)
+        best = min(best, composed.epsilon(delta))
+        if math.isfinite(best) and composed.rounding_share(best) < LARGEST_ROUNDING_SHARE:
+            break
+        slack /= 2
+        tilt = cumulants.tilt_for_epsilon(best) if math.isfinite(best) else cumulants.tilt_for_delta(delta, slack)
+    return best
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=3)
 def composed_losses(uses: Uses, adjacency: str) -> ComposedLosses:
     """Discretise every event on a common grid."""
     few = tuple(bucketed(_gaussians_merged(uses, adjacency)))

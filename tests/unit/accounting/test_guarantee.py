@@ -30,6 +30,11 @@ def test_saved_and_loaded_without_loss():
     assert again.epsilon(1e-6) == g.epsilon(1e-6)
 
 
+def test_zero_delta_means_pure_epsilon():
+    assert acc.compose([(acc.PureDP(0.25), 2), (acc.AcceptBit(0.5), 1)]).epsilon(0.0) == pytest.approx(1.0)
+    assert acc.compose([(acc.GDP(0.1), 1)]).epsilon(0.0) == math.inf
+
+
 def test_an_unknown_saved_event_is_refused():
     saved = acc.compose(ONE_OF_EACH[:1]).to_dict()
     saved["events"][0][0]["type"] = "Teleport"
@@ -144,7 +149,9 @@ def test_calibrated_steps_are_the_largest_within_the_budget(event):
 
 def test_calibrated_steps_of_a_published_setting():
     event = acc.Gaussian(1.0).poisson(128 / 60000)
-    steps = acc.calibrate(lambda n: [(event, n)], epsilon=1.0, delta=1e-5, adjacency="add_remove")
+    steps = acc.calibrate(
+        lambda n: [(event, n)], epsilon=1.0, delta=1e-5, adjacency="add_remove", bracket=(4000, 20000)
+    )
     assert abs(steps - 8497) <= 4
 
 
