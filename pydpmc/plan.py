@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -192,6 +193,9 @@ def _check_budget(epsilon: float | None, delta: float | None, private: bool) -> 
         if epsilon is not None or delta is not None:
             raise ValueError("private=False spends no budget: leave epsilon and delta out")
         return
+    for name, value in (("epsilon", epsilon), ("delta", delta)):
+        if value is not None and (isinstance(value, bool) or not isinstance(value, Real)):
+            raise TypeError(f"{name} must be a number, not {value!r}")
     if epsilon is not None and not (math.isfinite(epsilon) and epsilon > 0):
         raise ValueError(f"epsilon must be a positive finite number, not {epsilon!r}")
     if epsilon is not None and delta is None:

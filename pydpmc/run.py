@@ -224,7 +224,8 @@ def _posterior(
         draws[block.name] = np.exp(values) if block.positive else values
         labels[block.name] = block.labels
         start += block.size
-    void = SEEDED if seeded else DIAGNOSED if unsafe_diagnostics else plan.guarantee.void
+    reasons = (plan.guarantee.void, SEEDED if seeded else None, DIAGNOSED if unsafe_diagnostics else None)
+    void = "; ".join(reason for reason in reasons if reason) or None
     unsafe = None
     if unsafe_diagnostics:
         reads = core.steps_done * plan.chains * (plan.settings.batch_size or core.records)
