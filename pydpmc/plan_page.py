@@ -90,9 +90,7 @@ def _outlook(plan: Plan) -> list[tuple[str, str]]:
     f = plan.forecast
     rows = [("a chain can travel", f"{f.travel:.3g} per coefficient by diffusion, {f.climb:.3g} uphill")]
     if f.posterior_sd is not None:
-        rows.append(
-            ("posterior sd, about", f"{f.posterior_sd:.3g} (rows of the declared length, every way alike)")
-        )
+        rows.append(("posterior sd, about", f"{f.posterior_sd:.3g} (rows of the declared length, every way alike)"))
     if f.effective_draws is not None:
         rows.append(("effective draws", f"at best about {f.effective_draws:,.0f}"))
     rows.append(("ratios clipped", "none" if f.clipped_at_most == 0.0 else "unknown, at most all"))
