@@ -39,9 +39,7 @@ class BarkerRun:
         seed: int | None,
     ) -> None: ...
     def advance(self, steps: int, threads: int, block: int) -> None: ...
-    def audit(
-        self, theta: list[float], proposal: list[float], first: int, count: int
-    ) -> NDArray[np.float64]: ...
+    def audit(self, theta: list[float], proposal: list[float], first: int, count: int) -> NDArray[np.float64]: ...
     @property
     def steps_done(self) -> int: ...
     @property
@@ -51,6 +49,32 @@ class BarkerRun:
     @property
     def clipped(self) -> int: ...
 
+def log_likelihoods(
+    *,
+    rows: NDArray[np.float64],
+    columns: int,
+    has_target: bool,
+    model: str,
+    intercept: bool,
+    constants: tuple[float, float],
+    theta: list[float],
+) -> NDArray[np.float64]: ...
+def ratio_sum(
+    *,
+    rows: NDArray[np.float64],
+    columns: int,
+    has_target: bool,
+    model: str,
+    intercept: bool,
+    constants: tuple[float, float],
+    current: list[float],
+    proposal: list[float],
+    clip: float,
+    bits: int,
+    index: NDArray[np.uint32] | None = None,
+    threads: int = 1,
+    block: int = 4096,
+) -> tuple[int, int, int]: ...
 def convex_minorant_slopes(rises: NDArray[np.float64], widths: NDArray[np.float64]) -> NDArray[np.float64]: ...
 def bit_induction(shift: float, steps: int, cells: int, depth: int) -> NDArray[np.float64]: ...
 def minibatch_profile(
@@ -69,6 +93,8 @@ def minibatch_profile(
 
 class random:
     purposes: dict[str, int]
+    rounded_normal_bits: int
+    rounded_normal_error: float
 
     class Stream:
         def __init__(self, key: bytes, purpose: int, chain: int, step: int) -> None: ...
@@ -107,3 +133,13 @@ class random:
     def probability_from_pair(p: float, q: float) -> tuple[int, bool]: ...
     @staticmethod
     def bernoulli(stream: random.Stream, threshold: int, complement: bool, size: int) -> NDArray[np.bool_]: ...
+    @staticmethod
+    def rounded_normal(stream: random.Stream, size: int) -> NDArray[np.int64]: ...
+    @staticmethod
+    def fill_rounded_normal(stream: random.Stream, size: int) -> NDArray[np.int64]: ...
+    @staticmethod
+    def rounded_normal_from_words(words: NDArray[np.uint64]) -> tuple[int, int]: ...
+    @staticmethod
+    def rounded_normal_drop(bin: int, cell: int) -> tuple[int, int]: ...
+    @staticmethod
+    def rounded_normal_table() -> tuple[NDArray[np.uint64], NDArray[np.uint16], NDArray[np.uint64]]: ...

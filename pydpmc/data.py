@@ -8,11 +8,11 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from .checks import whole
 from .public import Public
 
 _ALIGNMENT = 64
 _CHUNK = 65536
-_JUST_BELOW_ONE = 1.0 - 2.0**-50  # so that a row scaled to the bound is never above it after rounding
 
 Bounds = tuple[Any, Any]
 
@@ -85,10 +85,11 @@ class Data:
             row_norm=_positive(row_norm, "row_norm"),
             x_bounds=_column_bounds(x_bounds, width),
             y_bounds=_target_bounds(y_bounds, target is not None),
-            public_n=_count(public_n),
+            public_n=None if public_n is None else whole(public_n, "public_n"),
         )
         self._rows = _aligned_rows(n, _stride(width, target is not None))
-        invalid = self._fill(features, target)
+        with np.errstate(all="ignore"):  # a warning would depend on the records
+            invalid = self._fill(features, target)
         if on_invalid == "raise":
             self._refuse(invalid)
 
@@ -147,6 +148,8 @@ class Data:
 
 
 def _numeric(values: npt.ArrayLike, name: str) -> npt.NDArray[Any]:
+    if isinstance(values, np.ma.MaskedArray):
+        raise TypeError(f"{name} is a masked array; put NaN where it is masked, and see on_invalid")
     array = np.asarray(values)
     if array.dtype.kind not in "fiub":
         raise TypeError(f"{name} must hold real numbers, but its dtype is {array.dtype}; encode it as numbers first")
@@ -159,12 +162,6 @@ def _positive(value: float | None, name: str) -> float | None:
     if not (np.isfinite(value) and value > 0):
         raise ValueError(f"{name} must be a positive finite number, not {value!r}")
     return float(value)
-
-
-def _count(value: int | None) -> int | None:
-    if value is not None and (int(value) != value or value < 1):
-        raise ValueError(f"public_n must be a positive whole number, not {value!r}")
-    return None if value is None else int(value)
 
 
 def _column_names(columns: Sequence[str] | None, width: int) -> tuple[str, ...]:
@@ -195,7 +192,10 @@ def _target_bounds(bounds: Bounds | None, has_target: bool) -> tuple[float, floa
         return None
     if not has_target:
         raise ValueError("y_bounds was given but y was not")
-    low, high = (float(b) for b in bounds)
+    try:
+        low, high = (float(b) for b in bounds)
+    except (TypeError, ValueError):
+        raise ValueError("y_bounds must be (low, high), two numbers") from None
     if not (np.isfinite(low) and np.isfinite(high) and low <= high):
         raise ValueError("y_bounds must be (low, high), finite with low <= high")
     return low, high
@@ -205,12 +205,24 @@ def _bound_rows(x: npt.NDArray[np.float64], public: Public) -> None:
     if public.x_bounds is not None:
         low, high = np.array(public.x_bounds).T
         np.clip(x, low, high, out=x)
-    if public.row_norm is not None:
+    if public.row_norm is not None and x.shape[1] == 1:
+        np.clip(x, -public.row_norm, public.row_norm, out=x)
+    elif public.row_norm is not None:
+        limit = public.row_norm * (1.0 - (x.shape[1] + 8) * 2.0**-52)  # room for the rounding of a norm
         largest = np.abs(x).max(axis=1)
-        safe = np.where(largest > 0, largest, 1.0)  # scaled norms: squares of 1e300 must not overflow
-        norms = safe * np.sqrt(np.einsum("ij,ij->i", x / safe[:, None], x / safe[:, None]))
-        long = norms > public.row_norm
-        x[long] *= (public.row_norm * _JUST_BELOW_ONE / norms[long])[:, None]
+        safe = np.where(largest > 0, largest, 1.0)
+        scaled = x / safe[:, None]  # squares of 1e300 must not overflow
+        norms = np.sqrt(_squared_norms(scaled))
+        long = norms > limit / safe
+        x[long] = scaled[long] * (limit / norms[long])[:, None]
+
+
+def _squared_norms(rows: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Sum column by column, so that a row's norm never depends on where it stands in the table."""
+    total = np.zeros(len(rows))
+    for j in range(rows.shape[1]):
+        total += rows[:, j] * rows[:, j]
+    return total
 
 
 def _stride(width: int, has_target: bool) -> int:

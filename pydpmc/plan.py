@@ -5,12 +5,15 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from . import accounting as acc
+from .checks import whole
+from .errors import BudgetError
 from .models import Model
 from .public import Public
 from .samplers import Barker
@@ -77,7 +80,7 @@ class Plan:
             "steps": settings.steps,
             "batch_size": settings.batch_size or None,
             "proposal": settings.walk.kind,
-            "scale": settings.walk.scale,
+            "scale": np.asarray(settings.walk.scale).tolist(),
             "radius": settings.walk.radius,
             "clip": settings.clip,
             "w": settings.w,
@@ -138,7 +141,8 @@ def plan(
     True
     """
     sampler = Barker() if sampler is None else sampler
-    _check(model, public, sampler, adjacency, chains, private)
+    _check(model, public, sampler, adjacency, private)
+    chains = whole(chains, "chains", most=MOST_CHAINS)
     _check_budget(epsilon, delta, private)
     model.check_public(public)
     request = Request(model, public, sampler, adjacency, chains, private, epsilon, delta)
@@ -151,6 +155,11 @@ def plan(
         if event is not None
         else acc.Guarantee(events=(), adjacency=adjacency, void=NOT_PRIVATE)
     )
+    if epsilon is not None and delta is not None and guarantee.epsilon(delta) > epsilon:
+        raise BudgetError(
+            f"epsilon = {epsilon:g} at delta = {delta:g} cannot pay for a run of {settings.steps} steps in each of "
+            f"{chains} chain(s) at any useful scale; raise it, or lower steps, w or chains"
+        )
     return Plan(
         model=model,
         public=public,
@@ -166,7 +175,7 @@ def plan(
     )
 
 
-def _check(model: Any, public: Any, sampler: Any, adjacency: str, chains: int, private: Any) -> None:
+def _check(model: Any, public: Any, sampler: Any, adjacency: str, private: Any) -> None:
     if not isinstance(model, Model):
         raise TypeError(f"model must be a pydpmc model such as LogisticRegression(), not {type(model).__name__}")
     if not isinstance(public, Public):
@@ -175,8 +184,6 @@ def _check(model: Any, public: Any, sampler: Any, adjacency: str, chains: int, p
         raise TypeError(f"sampler must be a pydpmc sampler such as Barker(), not {type(sampler).__name__}")
     if adjacency not in ("replace", "add_remove"):
         raise ValueError(f'adjacency must be "replace" or "add_remove", not {adjacency!r}')
-    if isinstance(chains, bool) or int(chains) != chains or not 1 <= chains <= MOST_CHAINS:
-        raise ValueError(f"chains must be a whole number from 1 to {MOST_CHAINS}, not {chains!r}")
     if not isinstance(private, bool):
         raise TypeError(f"private must be True or False, not {private!r}")
 
@@ -186,6 +193,9 @@ def _check_budget(epsilon: float | None, delta: float | None, private: bool) -> 
         if epsilon is not None or delta is not None:
             raise ValueError("private=False spends no budget: leave epsilon and delta out")
         return
+    for name, value in (("epsilon", epsilon), ("delta", delta)):
+        if value is not None and (isinstance(value, bool) or not isinstance(value, Real)):
+            raise TypeError(f"{name} must be a number, not {value!r}")
     if epsilon is not None and not (math.isfinite(epsilon) and epsilon > 0):
         raise ValueError(f"epsilon must be a positive finite number, not {epsilon!r}")
     if epsilon is not None and delta is None:

@@ -83,16 +83,16 @@ def _privacy(plan: Plan) -> list[tuple[str, str]]:
 
 def _up(epsilon: float) -> str:
     digits = 3 - math.floor(math.log10(epsilon)) if epsilon > 0 else 3
-    return f"{math.ceil(epsilon * 10**digits - 1e-9) / 10**digits:.{max(digits, 0)}f}"
+    return f"{math.ceil(epsilon * 10**digits) / 10**digits:.{max(digits, 0)}f}"
 
 
 def _outlook(plan: Plan) -> list[tuple[str, str]]:
     f = plan.forecast
     rows = [("a chain can travel", f"{f.travel:.3g} per coefficient by diffusion, {f.climb:.3g} uphill")]
     if f.posterior_sd is not None:
-        rows.append(("posterior sd, about", f"{f.posterior_sd:.3g} (features in all directions alike)"))
+        rows.append(("posterior sd, about", f"{f.posterior_sd:.3g} (rows of the declared length, every way alike)"))
     if f.effective_draws is not None:
-        rows.append(("effective draws", f"about {f.effective_draws:,.0f}"))
+        rows.append(("effective draws", f"at best about {f.effective_draws:,.0f}"))
     rows.append(("ratios clipped", "none" if f.clipped_at_most == 0.0 else "unknown, at most all"))
     rows.append(("can it mix?", _verdict(plan)))
     return rows
@@ -103,7 +103,7 @@ def _verdict(plan: Plan) -> str:
     if f.effective_draws is None:
         return "unknown: a forecast needs declared bounds and a public number of records (public_n)"
     if f.mixes:
-        return "yes"
+        return "yes, unless some direction is much wider than the others: check R-hat and ess"
     if f.effective_draws >= ENOUGH_DRAWS:
         return "yes, from a start nearer to the posterior than the prior's centre"
     return "barely: few effective draws" if f.effective_draws >= SOME_DRAWS else "no: too few effective draws"
@@ -122,6 +122,8 @@ def _advice(plan: Plan) -> list[str]:
         advice.append("or fewer coefficients, fewer chains, a larger epsilon.")
     if plan.private and f.mixes is False and f.start_distance is not None and f.climb < f.start_distance:
         advice.append("a start nearer to the posterior (init=, from public knowledge) would save steps.")
+    if size is None:
+        advice.append("declare public_n in Data (a public, rough number of records) for a plan that fits the data.")
     if plan.private and f.clipped_at_most > 0:
         advice.append("a shorter proposal, or a larger clip, clips less; a Lipschitz model is never clipped.")
     return advice

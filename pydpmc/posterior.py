@@ -17,6 +17,7 @@ from .accounting import Guarantee
 from .summary import Summary, summarise
 
 Floats = npt.NDArray[np.float64]
+FORMAT = 1  # of saved files
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,12 @@ class Posterior:
     @classmethod
     def load(cls, path: str | Path) -> Posterior:
         """Read what `save` wrote."""
-        draws, described = storage.load(Path(path))
+        return storage.load(Path(path), cls._described)
+
+    @classmethod
+    def _described(cls, draws: Mapping[str, Floats], described: Mapping[str, Any]) -> Posterior:
+        if described["format"] != FORMAT:
+            raise ValueError(f"a newer pydpmc wrote this: format {described['format']!r}")
         return cls(
             draws=draws,
             labels={name: tuple(labels) for name, labels in described["labels"].items()},
@@ -100,7 +106,7 @@ class Posterior:
     def _description(self) -> str:
         return json.dumps(
             {
-                "format": 1,
+                "format": FORMAT,
                 "labels": {name: list(labels) for name, labels in self.labels.items()},
                 "guarantee": self.guarantee.to_dict(),
                 "plan": dict(self.plan),

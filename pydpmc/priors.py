@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 Scalars = float | Sequence[float]
+Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class Prior:
 
     code: ClassVar[int]  # PriorKind of csrc/models/prior.hpp
 
-    def table(self, size: int, positive: bool) -> npt.NDArray[np.float64]:
+    def table(self, size: int, positive: bool) -> Floats:
         """Return one row (kind, location, scale, df, positive) per coefficient, for the core."""
         rows = np.zeros((size, 5))
         rows[:, 0] = self.code
@@ -29,15 +30,15 @@ class Prior:
         rows[:, 4] = positive
         return rows
 
-    def centre(self, size: int) -> npt.NDArray[np.float64]:
+    def centre(self, size: int) -> Floats:
         """Return the prior's centre, the default start of a chain."""
         return _spread(getattr(self, "loc", 0.0), size, "loc")
 
-    def precision(self, size: int) -> npt.NDArray[np.float64]:
+    def precision(self, size: int) -> Floats:
         """Return the Fisher information of the prior about its location, for forecasts."""
         return np.zeros(size)
 
-    def draw(self, size: int, uniforms: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def draw(self, size: int, uniforms: Floats) -> Floats:
         """Return a draw of the block made from uniforms in (0, 1)."""
         raise ValueError(f"{type(self).__name__} is not a proper prior: nothing can be drawn from it")
 
@@ -60,15 +61,16 @@ class Normal(Prior):
     def __post_init__(self) -> None:
         _check(self)
 
-    def precision(self, size: int) -> npt.NDArray[np.float64]:
+    def precision(self, size: int) -> Floats:
         """Return 1 / scale^2."""
         return np.asarray(1.0 / _spread(self.scale, size, "scale") ** 2)
 
-    def draw(self, size: int, uniforms: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def draw(self, size: int, uniforms: Floats) -> Floats:
         """Return a draw of the block made from uniforms in (0, 1)."""
         from scipy.special import ndtri
 
-        return self.centre(size) + _spread(self.scale, size, "scale") * np.asarray(ndtri(uniforms))
+        z: Floats = np.asarray(ndtri(uniforms))
+        return self.centre(size) + _spread(self.scale, size, "scale") * z
 
 
 @dataclass(frozen=True)
@@ -82,14 +84,14 @@ class Laplace(Prior):
     def __post_init__(self) -> None:
         _check(self)
 
-    def precision(self, size: int) -> npt.NDArray[np.float64]:
+    def precision(self, size: int) -> Floats:
         """Return 1 / scale^2."""
         return np.asarray(1.0 / _spread(self.scale, size, "scale") ** 2)
 
-    def draw(self, size: int, uniforms: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def draw(self, size: int, uniforms: Floats) -> Floats:
         """Return a draw of the block made from uniforms in (0, 1)."""
         centred = uniforms - 0.5
-        z = -np.sign(centred) * np.log1p(-2.0 * np.abs(centred))
+        z: Floats = -np.sign(centred) * np.log1p(-2.0 * np.abs(centred))
         return self.centre(size) + _spread(self.scale, size, "scale") * z
 
 
@@ -107,15 +109,15 @@ class StudentT(Prior):
         if not (math.isfinite(self.df) and self.df > 0):
             raise ValueError(f"df must be a positive finite number, not {self.df!r}")
 
-    def precision(self, size: int) -> npt.NDArray[np.float64]:
+    def precision(self, size: int) -> Floats:
         """Return the Fisher information (df + 1) / ((df + 3) scale^2)."""
         return np.asarray((self.df + 1.0) / (self.df + 3.0) / _spread(self.scale, size, "scale") ** 2)
 
-    def draw(self, size: int, uniforms: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def draw(self, size: int, uniforms: Floats) -> Floats:
         """Return a draw of the block made from uniforms in (0, 1)."""
         from scipy.special import stdtrit
 
-        z = np.asarray(stdtrit(self.df, uniforms))
+        z: Floats = np.asarray(stdtrit(self.df, uniforms))
         return self.centre(size) + _spread(self.scale, size, "scale") * z
 
 
@@ -126,7 +128,7 @@ class Flat(Prior):
     code: ClassVar[int] = 0
 
 
-def _spread(value: Scalars, size: int, name: str) -> npt.NDArray[np.float64]:
+def _spread(value: Scalars, size: int, name: str) -> Floats:
     array = np.asarray(value, dtype=float)
     if array.ndim and array.shape != (size,):
         raise ValueError(f"prior {name} has {array.size} entries but its block has {size} coefficients")

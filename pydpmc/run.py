@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
+from .checks import whole
 from .data import Data
 from .models import Model
 from .plan import Adjacency, Plan, plan
@@ -72,6 +73,7 @@ def run(
         After Ctrl-C, the draws made so far.
     """
     _check_data(plan, data)
+    seed = None if seed is None else whole(seed, "seed", least=0, most=2**64 - 1)
     steps = plan.settings.steps
     skipped, thin, kept = _thinning(steps, draws, warmup)
     workers = _threads(threads)
@@ -82,7 +84,7 @@ def run(
         draws=out,
         warmup=skipped,
         thin=thin,
-        seed=_checked_seed(seed),
+        seed=seed,
     )
     interrupted = _advance(core, steps, workers, Progress(plan.chains, steps, progress))
     made = min(kept, max(0, core.steps_done - skipped) // thin)
@@ -143,25 +145,23 @@ def _check_data(plan: Plan, data: Data) -> None:
 
 
 def _thinning(steps: int, draws: int | None, warmup: int | None) -> tuple[int, int, int]:
-    if draws is not None and draws < 1:
-        raise ValueError(f"draws must be at least 1, not {draws}")
-    skipped = int(WARMUP_SHARE * steps) if warmup is None else warmup
-    if not 0 <= skipped < steps:
-        raise ValueError(f"warmup must be at least 0 and below the {steps} steps of the plan, not {warmup}")
+    most = DEFAULT_DRAWS if draws is None else whole(draws, "draws")
+    skipped = int(WARMUP_SHARE * steps) if warmup is None else whole(warmup, "warmup", least=0)
+    if skipped >= steps:
+        raise ValueError(f"warmup must be below the {steps} steps of the plan, not {warmup}")
     left = steps - skipped
-    thin = max(1, math.ceil(left / (draws or DEFAULT_DRAWS)))
+    thin = max(1, math.ceil(left / most))
     return skipped, thin, left // thin
 
 
 def _threads(threads: int | None) -> int:
-    if threads is not None and (int(threads) != threads or threads < 1):
-        raise ValueError(f"threads must be a positive whole number, not {threads!r}")
+    wanted = None if threads is None else whole(threads, "threads")
     if not _core.has_openmp():
         _warn_once_without_openmp()
         return 1
     if os.getpid() != _process:
         return 1  # a forked child must not touch the parent's thread pool
-    return int(threads) if threads is not None else len(os.sched_getaffinity(0))
+    return wanted if wanted is not None else len(os.sched_getaffinity(0))
 
 
 _warned = False
@@ -172,12 +172,6 @@ def _warn_once_without_openmp() -> None:
     if not _warned:
         _warned = True
         warnings.warn("pydpmc was built without OpenMP and runs on one thread", RuntimeWarning, stacklevel=4)
-
-
-def _checked_seed(seed: int | None) -> int | None:
-    if seed is not None and not 0 <= seed < 2**64:
-        raise ValueError(f"seed must be a whole number from 0 to 2^64 - 1, not {seed!r}")
-    return seed
 
 
 def _core_arguments(plan: Plan, data: Data) -> dict[str, Any]:
@@ -230,7 +224,8 @@ def _posterior(
         draws[block.name] = np.exp(values) if block.positive else values
         labels[block.name] = block.labels
         start += block.size
-    void = SEEDED if seeded else DIAGNOSED if unsafe_diagnostics else plan.guarantee.void
+    reasons = (plan.guarantee.void, SEEDED if seeded else None, DIAGNOSED if unsafe_diagnostics else None)
+    void = "; ".join(reason for reason in reasons if reason) or None
     unsafe = None
     if unsafe_diagnostics:
         reads = core.steps_done * plan.chains * (plan.settings.batch_size or core.records)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 Draws = dict[str, npt.NDArray[np.float64]]
+Result = TypeVar("Result")
 _DESCRIPTION = "pydpmc_json"
 
 
@@ -24,26 +26,40 @@ def save(path: Path, draws: Draws, description: str) -> None:
         raise ValueError(f'path must end in ".npz" or ".nc", not {path.suffix!r}')
 
 
-def load(path: Path) -> tuple[Draws, Any]:
-    """Return the draws and the description that `save` wrote."""
+def load(path: Path, build: Callable[[Draws, Any], Result]) -> Result:
+    """Return what `build` makes of the draws and the description that `save` wrote."""
     if path.suffix not in (".npz", ".nc"):
         raise ValueError(f'path must end in ".npz" or ".nc", not {path.suffix!r}')
+    with path.open("rb") as file, _one_error(path):
+        draws, text = _load_npz(file) if path.suffix == ".npz" else _load_netcdf(file)
+        return build(draws, json.loads(text))
+
+
+@contextmanager
+def _one_error(path: Path) -> Iterator[None]:
     try:
-        draws, text = _load_npz(path) if path.suffix == ".npz" else _load_netcdf(path)
-        return draws, json.loads(text)
-    except (KeyError, AttributeError, ValueError, TypeError, EOFError, zipfile.BadZipFile) as error:
+        yield
+    except Exception as error:  # a damaged file can break its reader in any way
         raise ValueError(f"{path} is not a posterior that pydpmc saved, or it is damaged") from error
 
 
-def _load_npz(path: Path) -> tuple[Draws, str]:
-    with np.load(path, allow_pickle=False) as archive:
-        return {k: archive[k] for k in archive.files if k != _DESCRIPTION}, str(archive[_DESCRIPTION])
+def _load_npz(file: BinaryIO) -> tuple[Draws, str]:
+    with np.load(file, allow_pickle=False) as archive:
+        return {k: _checked(archive[k]) for k in archive.files if k != _DESCRIPTION}, str(archive[_DESCRIPTION])
+
+
+def _checked(values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    if values.ndim != 3 or values.dtype.kind != "f":
+        raise ValueError("draws are three-dimensional arrays of real numbers")
+    return np.array(values, dtype=np.float64)
 
 
 def _save_netcdf(path: Path, draws: Draws, description: str) -> None:
     from scipy.io import netcdf_file
 
     chains, count = next(iter(draws.values())).shape[:2]
+    if count == 0:
+        raise ValueError('netCDF 3 cannot hold a posterior without draws; save it as ".npz"')
     with netcdf_file(path, "w", version=2) as file:
         setattr(file, _DESCRIPTION, description.encode())
         file.createDimension("chain", chains)
@@ -53,9 +69,9 @@ def _save_netcdf(path: Path, draws: Draws, description: str) -> None:
             file.createVariable(name, "d", ("chain", "draw", f"{name}_dim"))[:] = values
 
 
-def _load_netcdf(path: Path) -> tuple[Draws, str]:
+def _load_netcdf(raw: BinaryIO) -> tuple[Draws, str]:
     from scipy.io import netcdf_file
 
-    with netcdf_file(path, "r", mmap=False) as file:
-        draws = {name: np.array(variable[:], dtype=np.float64) for name, variable in file.variables.items()}
+    with netcdf_file(raw, "r", mmap=False) as file:
+        draws = {name: _checked(variable[:]) for name, variable in file.variables.items()}
         return draws, getattr(file, _DESCRIPTION).decode()

@@ -5,9 +5,9 @@
 
 #include <cmath>
 #include <optional>
-#include <stdexcept>
 #include <string>
 
+#include "bind/shapes.hpp"
 #include "run_chains.hpp"
 
 namespace py = pybind11;
@@ -15,35 +15,6 @@ namespace py = pybind11;
 namespace pydpmc {
 
 namespace {
-
-using Array = py::array_t<double, py::array::c_style>;
-
-ModelKind model_kind(const std::string& name) {
-  static const std::pair<const char*, ModelKind> kinds[] = {
-      {"logistic_regression", ModelKind::logistic_regression},
-      {"linear_regression", ModelKind::linear_regression},
-      {"bernoulli_logit", ModelKind::bernoulli_logit},
-      {"gaussian_mean", ModelKind::gaussian_mean},
-      {"gaussian_mixture", ModelKind::gaussian_mixture},
-      {"poisson_regression", ModelKind::poisson_regression},
-      {"hinge_classifier", ModelKind::hinge_classifier},
-      {"huber_regression", ModelKind::huber_regression},
-  };
-  for (const auto& [known, kind] : kinds)
-    if (name == known) return kind;
-  throw std::invalid_argument("unknown model: " + name);
-}
-
-void require(bool condition, const char* message) {
-  if (!condition) throw std::invalid_argument(message);
-}
-
-Records records_of(const Array& rows, int columns, bool has_target) {
-  require(rows.ndim() == 2 && rows.shape(0) >= 1, "rows must be a two-dimensional array with a row");
-  require(columns >= 1 && columns + (has_target ? 1 : 0) <= rows.shape(1), "rows are too short for columns");
-  require(columns < 4 || (columns + 3) / 4 * 4 <= rows.shape(1), "rows must be padded to a multiple of four");
-  return {rows.data(), rows.shape(0), columns, static_cast<int>(rows.shape(1)), has_target};
-}
 
 Prior prior_of(const Array& table, int dim) {
   require(table.ndim() == 2 && table.shape(0) == dim && table.shape(1) == 5,
@@ -57,7 +28,7 @@ Prior prior_of(const Array& table, int dim) {
 
 Barker barker_of(double shift_per_clip, double clip, int bits, int64_t batch, int64_t n, double v_max,
                  double c, double x_max, std::vector<double> atoms, std::vector<double> weights) {
-  require(clip > 0 && std::isfinite(clip), "clip must be positive and finite");
+  require_grid(clip, bits);
   require(bits >= 1 && bits <= (batch > 0 ? 25 : 50), "bits must be 1 to 50, or 1 to 25 for batches");
   require(std::ldexp(static_cast<double>(n), bits) < 0x1p62, "n times 2^bits overflows a 64-bit sum");
   require(batch == 0 || (batch >= 2 && batch < n), "batch must be 0 or 2 to n - 1");
@@ -96,11 +67,7 @@ class BoundRun {
     require(proposal >= 0 && proposal <= 3 && radius > 0, "unknown proposal");
     require(warmup >= 0 && thin >= 1, "warmup must be at least 0 and thin at least 1");
     const Records records = records_of(rows_, columns, has_target);
-    const ModelSpec spec{model_kind(model), columns, intercept, {constants[0], constants[1]}, dim};
-    require(dim >= columns + (intercept ? 1 : 0) || spec.kind == ModelKind::bernoulli_logit ||
-                spec.kind == ModelKind::gaussian_mixture,
-            "init is too short for the model");
-    require(spec.kind != ModelKind::gaussian_mixture || dim == 2, "the mixture has two parameters");
+    const ModelSpec spec = model_of(model, records, intercept, constants, dim);
     run_ = std::make_unique<BarkerRun>(
         Target{records, spec, prior_of(prior, dim)},
         barker_of(shift_per_clip, clip, bits, batch, records.n, v_max, c, x_max, std::move(atoms),
@@ -118,6 +85,9 @@ class BoundRun {
 
   Array audit(const std::vector<double>& theta, const std::vector<double>& proposal, int64_t first,
               int64_t count) {
+    require(theta.size() == proposal.size() && static_cast<py::ssize_t>(theta.size()) == draws_.shape(2),
+            "theta and proposal must have dim entries");
+    require(count >= 0, "count must not be negative");
     const auto bits = run_->audit(theta, proposal, first, count);
     Array out(static_cast<py::ssize_t>(bits.size()));
     std::copy(bits.begin(), bits.end(), out.mutable_data());

@@ -12,6 +12,8 @@
 namespace py = pybind11;
 using namespace pydpmc;
 
+void bind_rounded_normal(py::module_& m);
+
 namespace {
 
 template <class T, class Draw>
@@ -98,4 +100,5 @@ void bind_random_variates(py::module_& m) {
   bind_variates(m);
   bind_bernoulli(m);
   bind_subsample(m);
+  bind_rounded_normal(m);
 }

@@ -8,7 +8,7 @@ True
 
 from .amplification import without_replacement
 from .bounded_range import AcceptBit, BoundedRange
-from .calibrate import calibrate
+from .calibration import calibrate
 from .events import Event, ProfileEvent
 from .gaussian import GDP, Gaussian
 from .guarantee import Guarantee, combine, compose

@@ -1,7 +1,7 @@
 """Privacy amplification by sampling without replacement, as a map from profiles to profiles.
 
 Claim: if h bounds the hockey-stick divergence of a mechanism on any two batches of size b that differ in one
-record, then ``h_sub(a) = q h(1 + (a - 1)/q)``, q = b/n, a >= 1, bounds it for a uniform b-subset of n records.
+record, then ``h_sub(a) = q h(1 + (a - 1)/q)``, q = b/n, a >= 1, does so for a uniform b-subset of n.
 Neighbours: `replace`, n public. There is no such rule for `add_remove`.
 Source: Balle, Barthe, Gaboardi 2018, Theorem 10.
 """

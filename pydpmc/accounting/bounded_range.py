@@ -19,11 +19,12 @@ from .validation import positive
 
 def range_profile(s: float, eps: Floats) -> Floats:
     """Largest hockey-stick divergence over the offset t: (e^{s/2} - sqrt a)^2 / (e^s - 1), a <= e^s."""
-    return np.expm1((np.minimum(eps, s) - s) / 2) ** 2 / -math.expm1(-s)
+    profile: Floats = np.expm1((np.minimum(eps, s) - s) / 2) ** 2 / -math.expm1(-s)
+    return profile
 
 
 def range_log_moment(s: float, orders: Floats) -> Floats:
-    """log sup_t E_P[ratio^(a-1)], in closed form, rounded up.
+    """Log sup_t E_P[ratio^(a-1)], in closed form, rounded up.
 
     With x = e^t the moment is x^b (A - B x), b = a - 1; it is largest at x = b A / (a B), inside [1, e^s].
     """
@@ -32,7 +33,8 @@ def range_log_moment(s: float, orders: Floats) -> Floats:
     slope = -np.expm1(-b * s) / math.expm1(s)
     level = math.exp(s) * slope + fall
     best = np.clip(np.log(b * level / (orders * slope)), 0.0, s)
-    return b * best + np.log(level - slope * np.exp(best)) + 1e-15 * (1.0 + b * s)
+    moment: Floats = b * best + np.log(level - slope * np.exp(best)) + 1e-15 * (1.0 + b * s)
+    return moment
 
 
 class _BoundedRange(ProfileEvent):

@@ -54,7 +54,7 @@ class GaussianBound:
 
 @dataclass(frozen=True)
 class RenyiBound:
-    """Renyi divergences add up; events without a Renyi curve enter by the moments of their discretised loss."""
+    """Renyi divergences add up; events without a curve enter by the moments of their discretised loss."""
 
     uses: Uses
     adjacency: str

@@ -1,6 +1,6 @@
 """The Gaussian mechanism without subsampling: mu-GDP, which composes exactly.
 
-Claim: noise of standard deviation ``noise_multiplier * L`` on a sum of vectors of norm at most L is mu-GDP with
+Claim: noise of standard deviation ``noise_multiplier * L`` on a sum of vectors of norm at most L is mu-GDP,
 mu = 1/noise_multiplier under `add_remove` and 2/noise_multiplier under `replace`; mu adds in squares.
 Source: Dong, Roth, Su 2022; Balle, Wang 2018 for the closed form.
 """
@@ -16,7 +16,7 @@ from scipy.special import erfcx
 
 from .events import Event, Floats
 from .gaussian_cells import LARGEST_DEVIATION, gaussian_loss
-from .privacy_loss import PrivacyLoss
+from .privacy_loss import UNIT, PrivacyLoss
 from .validation import positive
 
 if TYPE_CHECKING:
@@ -34,12 +34,17 @@ def gdp_delta(mu: float, eps: Floats) -> Floats:
     body = 1.0 - 0.5 * np.exp(-0.5 * here * here) * (
         erfcx(np.maximum(here, 0.0) / math.sqrt(2)) + erfcx(-there / math.sqrt(2))
     )
-    return np.where(here > 0.0, body, tail) * (1 + 1e-12)
+    cancelled = 4 * UNIT  # ulps lost by the subtractions above
+    raised: Floats = np.where(here > 0.0, body + cancelled, tail) * (1 + 1e-12 + 16 * cancelled / mu)
+    return raised
 
 
 def gdp_epsilon(mu: float, delta: float) -> float:
     """Smallest epsilon of mu-GDP at delta, rounded up."""
-    exceeds = lambda eps: float(gdp_delta(mu, np.array([eps]))[0]) > delta  # noqa: E731
+
+    def exceeds(eps: float) -> bool:
+        return float(gdp_delta(mu, np.array([eps]))[0]) > delta
+
     if not exceeds(0.0):
         return 0.0
     low, high = 0.0, mu * mu / 2 + mu * 40.0

@@ -10,7 +10,7 @@ from scipy.special import ndtr
 
 from .privacy_loss import UNIT, Floats, PrivacyLoss, from_cells
 
-LARGEST_DEVIATION = 11.0  # standard deviations kept; the rest, 2e-28 a use, counts as an infinite loss
+LARGEST_DEVIATION = 10.0  # standard deviations kept; the rest, 8e-24 a use, counts as an infinite loss
 Mixture = Sequence[tuple[float, float]]  # (weight, mean) of each component
 
 
@@ -30,9 +30,7 @@ def mixture_cells(edges: Floats, mixture: Mixture, sd: float) -> tuple[Floats, F
     return np.maximum(cells, 0.0), rounding, below, above
 
 
-def mixture_loss(
-    step: float, lowest: int, edges: Floats, p: Mixture, q: Mixture, sd: float
-) -> PrivacyLoss:
+def mixture_loss(step: float, lowest: int, edges: Floats, p: Mixture, q: Mixture, sd: float) -> PrivacyLoss:
     """Loss of p against q when it increases and crosses ``step (lowest + k)`` at ``edges[k]``."""
     p_cells, p_rounding, below, above = mixture_cells(edges, p, sd)
     q_cells, q_rounding, _, _ = mixture_cells(edges, q, sd)

@@ -8,11 +8,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from .events import Event
+from .events import Event, Floats
 
-FINEST, COARSEST = 2e-5, 2e-3  # share of the variance that discretisation may add
+FINEST, COARSEST = 1e-4, 2e-3  # share of the variance that discretisation may add
 USUAL_POINTS, LARGEST_POINTS, ALL_POINTS = 4e5, 8e6, 6e6
-MOST_LEVELS = 96
+MOST_LEVELS = 160
 COARSEST_RATIO = 1.02
 
 
@@ -53,8 +53,8 @@ def choose_step(items: Sequence[tuple[Event, int]], adjacency: str) -> float:
     return _snapped(step, items, counts * variance, adjacency)
 
 
-def _snapped(step: float, items: Sequence[tuple[Event, int]], weights: np.ndarray, adjacency: str) -> float:
-    """The step made to divide the pure epsilon of the main event, whose extreme atoms then lie on the grid."""
+def _snapped(step: float, items: Sequence[tuple[Event, int]], weights: Floats, adjacency: str) -> float:
+    """The step made to divide the pure epsilon of the main event: its extreme atoms then lie on the grid."""
     pure = items[int(np.argmax(weights))][0].pure_epsilon(adjacency)
     if not math.isfinite(pure):
         return step

@@ -12,7 +12,7 @@ from .bounds import bounds_of
 from .events import Event
 from .registry import event_from_dict, event_to_dict
 from .statement import statement
-from .uses import Uses, checked
+from .uses import Uses, checked, total
 
 if TYPE_CHECKING:
     from dp_accounting import DpEvent
@@ -133,9 +133,13 @@ def combine(guarantees: Sequence[Guarantee]) -> Guarantee:
 
 @lru_cache(maxsize=256)
 def _epsilon(uses: Uses, adjacency: str, delta: float) -> float:
-    return min((bound.epsilon(delta) for bound in bounds_of(uses, adjacency)), default=math.inf) if uses else 0.0
+    if not uses:
+        return 0.0
+    if delta == 0.0:
+        return total(uses, lambda event: event.pure_epsilon(adjacency)) * (1 + 1e-14)
+    return min(bound.epsilon(delta) for bound in bounds_of(uses, adjacency))
 
 
 @lru_cache(maxsize=256)
 def _delta(uses: Uses, adjacency: str, epsilon: float) -> float:
-    return min((bound.delta(epsilon) for bound in bounds_of(uses, adjacency)), default=1.0) if uses else 0.0
+    return min(bound.delta(epsilon) for bound in bounds_of(uses, adjacency)) if uses else 0.0

@@ -1,8 +1,8 @@
 """The accounting of papers/004 (Heikkila et al. 2019), for comparison with ours.
 
 Theorem 2 bounds the Renyi divergence of the normals N(D*, C - v), C = 2, v <= 1, that the paper releases;
-Corollary 2 subsamples and composes. `corrected` uses the terms of math.md section 7, `exact` the divergence of
-the two normals at the worst v and dv. None is what pydpmc charges: it releases the bit, not the normal.
+Corollary 2 subsamples and composes. `corrected` uses the terms of math.md section 7, `exact` the divergence
+of the two normals at the worst v and dv. None is what pydpmc charges: it releases the bit, not the normal.
 """
 
 from __future__ import annotations
@@ -56,9 +56,8 @@ def _published(a: Floats, b: int) -> Floats:
 
 def _corrected(a: Floats, b: int) -> Floats:
     """The same three terms with what their derivation gives."""
-    change = 4 * (b - 1) / b
-    rest = b - change * (a - 1)
-    return change / (2 * b) + np.log(b / rest) / (2 * (a - 1)) + 2 * a / rest
+    rest = b - 5 * (a - 1)
+    return 5 / (2 * b) + np.log(b / rest) / (2 * (a - 1)) + 2 * a / rest
 
 
 def _exact(a: Floats, b: int) -> Floats:
@@ -75,8 +74,9 @@ def _exact(a: Floats, b: int) -> Floats:
 def _normal_divergence(a: Floats, variance_p: float, variance_q: float, squared_distance: float) -> Floats:
     """Lemma 1 of papers/004."""
     mixed = a * variance_q + (1 - a) * variance_p
-    return (
+    divergence: Floats = (
         0.5 * np.log(variance_q / variance_p)
         + np.log(variance_q / mixed) / (2 * (a - 1))
         + a * squared_distance / (2 * mixed)
     )
+    return divergence

@@ -19,6 +19,7 @@ LARGEST_WORK = 1.6e9
 MOST_CELLS, FEWEST_CELLS = 100, 4
 DEVIATIONS = 9.5  # of the composed loss, covered by the nodes: down to delta of 1e-18
 LARGEST_SHIFT = 30.0
+LARGEST_EXPONENT = 690.0  # exp of more is near the end of floating point
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,8 +71,10 @@ def induction_profile(shift: float, steps: int) -> InductionProfile | None:
         return None
     depth = math.ceil(_depth(shift, steps) / shift * cells) + 1
     values = bit_induction(shift, steps, cells, depth)
-    epsilons = shift / cells * np.arange(depth + 1)
-    deltas = np.minimum(1.0, np.exp(epsilons) * values * (1 + 1e-13))
+    epsilons: Floats = shift / cells * np.arange(depth + 1, dtype=np.float64)
+    within = np.minimum(epsilons, LARGEST_EXPONENT)
+    deltas = np.minimum(1.0, np.exp(within) * values * (1 + 1e-13))
+    deltas[epsilons > LARGEST_EXPONENT] = 1.0  # the running minimum below covers them
     return InductionProfile(epsilons, np.minimum.accumulate(deltas))
 
 

@@ -57,9 +57,7 @@ def _one_event(event: DpEvent, dpa: Any) -> Event:
 def to_dp_accounting(guarantee: Guarantee) -> DpEvent:
     """The events of a guarantee in the terms of dp_accounting; what it cannot express is refused."""
     dpa = _library()
-    parts = [
-        dpa.SelfComposedDpEvent(_dp_event(event, guarantee.adjacency, dpa), n) for event, n in guarantee.events
-    ]
+    parts = [dpa.SelfComposedDpEvent(_dp_event(event, guarantee.adjacency, dpa), n) for event, n in guarantee.events]
     return dpa.ComposedDpEvent(parts)
 
 

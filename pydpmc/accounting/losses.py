@@ -6,10 +6,14 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache
 
-from .fourier import ComposedLoss, Cumulants, compose, tilt_for_delta, tilt_for_epsilon
+from .cumulants import Cumulants
+from .fourier import compose
 from .gaussian import GDP
 from .grid import bucketed, choose_step
 from .uses import Uses, total
+
+LARGEST_ROUNDING_SHARE = 1e-3
+MOST_TILTS = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,20 +28,30 @@ class ComposedLosses:
         for cumulants in self.directions:
             if cumulants.infinity >= delta:
                 return math.inf
-            worst = max(worst, _composed(cumulants, tilt_for_delta(cumulants, delta)).epsilon(delta))
+            worst = max(worst, _epsilon(cumulants, delta))
         return worst
 
     def delta(self, epsilon: float) -> float:
         """Upper bound of delta: the worse direction."""
-        return max(_composed(c, tilt_for_epsilon(c, epsilon)).delta(epsilon) for c in self.directions)
+        return max(compose(c, c.tilt_for_epsilon(epsilon)).delta(epsilon) for c in self.directions)
 
 
-@lru_cache(maxsize=4)
-def _composed(cumulants: Cumulants, tilt: float) -> ComposedLoss:
-    return compose(cumulants, tilt)
+def _epsilon(cumulants: Cumulants, delta: float) -> float:
+    """As little tilt as the round-off allows keeps the window short; more where that was too little."""
+    uses = sum(n for _, n in cumulants.items)
+    slack = max(0.0, math.log(1e8 / uses))
+    tilt, best = cumulants.tilt_for_delta(delta, slack), math.inf
+    for _ in range(MOST_TILTS):
+        composed = compose(cumulants, tilt)
+        best = min(best, composed.epsilon(delta))
+        if math.isfinite(best) and composed.rounding_share(best) < LARGEST_ROUNDING_SHARE:
+            break
+        slack /= 2
+        tilt = cumulants.tilt_for_epsilon(best) if math.isfinite(best) else cumulants.tilt_for_delta(delta, slack)
+    return best
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=3)
 def composed_losses(uses: Uses, adjacency: str) -> ComposedLosses:
     """Discretise every event on a common grid."""
     few = tuple(bucketed(_gaussians_merged(uses, adjacency)))

@@ -1,8 +1,8 @@
 """A clipped Gaussian sum over a Poisson sample.
 
-Claim, `add_remove`: the pair (1-q) N(0, s^2) + q N(1, s^2) against N(0, s^2) dominates when a record is removed,
-its reverse when one is added. `replace`: (1-q) N(0, s^2) + q N(1, s^2) against (1-q) N(0, s^2) + q N(-1, s^2).
-s is the noise multiplier. Source: Zhu, Dong, Wang 2022, Lebeda et al. 2024; docs/privacy/accounting.md.
+Claim, with s the noise multiplier and M(c) = (1-q) N(0, s^2) + q N(c, s^2). `add_remove`: M(1) against M(0)
+dominates when a record is removed, the reverse when one is added. `replace`: M(1) against M(-1).
+Source: Zhu, Dong, Wang 2022, Lebeda et al. 2024; docs/privacy/accounting.md.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class PoissonGaussian(Event):
         s, q = self.noise_multiplier, self.rate
         last = math.ceil(self.largest_loss("replace") / step)
         losses = step * np.arange(1, last + 1, dtype=float)
-        # x/s^2 = l/2 + arcsinh((1-q)/q e^{1/(2 s^2)} sinh(l/2)), the arcsinh by its logarithm against overflow
+        # x/s^2 = l/2 + arcsinh((1-q)/q e^{1/(2 s^2)} sinh(l/2)); logarithms against overflow
         log_sinh = losses / 2 + np.log(-np.expm1(-losses) / 2)
         half = s**2 * (losses / 2 + _arcsinh_exp(log_sinh + math.log((1 - q) / q) + 0.5 / s**2))
         edges = np.concatenate([-half[::-1], [0.0], half])
@@ -94,6 +94,4 @@ def round_down(value: float, ratio: float) -> float:
 def _arcsinh_exp(exponents: Floats) -> Floats:
     """arcsinh(exp(x)) without overflow."""
     small, large = np.minimum(exponents, 0.0), np.maximum(exponents, 0.0)
-    return np.where(
-        exponents < 0.0, np.arcsinh(np.exp(small)), large + np.log1p(np.sqrt(1.0 + np.exp(-2 * large)))
-    )
+    return np.where(exponents < 0.0, np.arcsinh(np.exp(small)), large + np.log1p(np.sqrt(1.0 + np.exp(-2 * large))))

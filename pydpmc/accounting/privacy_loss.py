@@ -1,9 +1,9 @@
 """Privacy-loss distributions on a grid, always pessimistic.
 
 Both constructors are connect-the-dots: inside each cell the likelihood ratio is replaced by the two-point law
-on the ends of the cell with the same P- and Q-mass. The resulting pair dominates the given one (its profile is
-the chord of a convex function) and its error is of second order in the step. Masses are formed cell by cell,
-never as second differences of numbers near one, so they sum to one at any step.
+on the ends of the cell with the same P- and Q-mass. The resulting pair dominates the given one (its profile
+is the chord of a convex function) and its error is of second order in the step. Masses are formed cell by
+cell, never as second differences of numbers near one, so they sum to one at any step.
 """
 
 from __future__ import annotations
@@ -42,9 +42,7 @@ class PrivacyLoss:
         return float(self.masses @ (losses - mean) ** 2), float(self.masses @ np.abs(losses))
 
 
-def from_symmetric_profile(
-    profile: Callable[[Floats], Floats], epsilon_max: float, step: float
-) -> PrivacyLoss:
+def from_symmetric_profile(profile: Callable[[Floats], Floats], epsilon_max: float, step: float) -> PrivacyLoss:
     """Privacy loss of the pair whose profile is the greatest convex minorant of `profile`.
 
     `profile` bounds h(e^eps) for eps >= 0 and h(a) = 1 - a + a h(1/a). That symmetry is a projective map that
@@ -52,11 +50,12 @@ def from_symmetric_profile(
     of the nodes and that one point (docs/privacy/accounting.md, lemma 2).
     """
     last = max(1, int(np.ceil(min(epsilon_max, LARGEST_EXPONENT) / step)))
-    ratios = np.exp(step * np.arange(last + 1))
-    values = np.clip(profile(step * np.arange(last + 1)), 0.0, 1.0)
+    eps: Floats = step * np.arange(last + 1, dtype=np.float64)
+    ratios = np.exp(eps)
+    values: Floats = np.clip(profile(eps), 0.0, 1.0)
     values = np.minimum.accumulate(values) * (1 + 8 * (last + 8) * UNIT)  # pays for rounding in the slopes
-    rises = np.concatenate([[values[0] - 1.0], np.diff(values)])
-    widths = np.concatenate([[2.0], ratios[:-1] * np.expm1(step)])
+    rises: Floats = np.concatenate([[values[0] - 1.0], np.diff(values)])
+    widths: Floats = np.concatenate([[2.0], ratios[:-1] * np.expm1(step)])
     slopes = np.minimum(convex_minorant_slopes(rises, widths), 0.0)[1:]
     q_masses = np.diff(slopes, append=0.0)
     p_masses = ratios[1:] * q_masses

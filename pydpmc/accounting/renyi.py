@@ -1,6 +1,7 @@
 """From Renyi divergence to (epsilon, delta), in the tight form.
 
-Claim: for every b > 0, delta <= exp(K(b) - b epsilon) b^b / (1 + b)^(1 + b), K(b) = log E_P[e^{b loss}] = b D_{1+b}.
+Claim: for every b > 0, delta <= exp(K(b) - b epsilon) b^b / (1 + b)^(1 + b), where
+K(b) = log E_P[e^{b loss}] = b D_{1+b}.
 Source: Canonne, Kamath, Steinke 2020, Proposition 12. Any order is valid, so the search need not be exact.
 """
 
@@ -33,7 +34,7 @@ def delta_from_moment(log_moment: LogMoment, epsilon: float) -> float:
 
 
 def log_overshoot(b: Floats) -> Floats:
-    """log max_y (1 - e^-y) e^{-b y} = b log b - (1 + b) log(1 + b)."""
+    """Log max_y (1 - e^-y) e^{-b y} = b log b - (1 + b) log(1 + b)."""
     return -b * np.log1p(1.0 / b) - np.log1p(b)
 
 

@@ -1,7 +1,7 @@
 """Renyi divergence after sampling without replacement.
 
-Claim: Wang, Balle, Kasiviswanathan 2019, Theorem 9, integer orders, neighbours `replace`. Looser than the profile
-route of amplification.py; kept for comparison with papers that use it.
+Claim: Wang, Balle, Kasiviswanathan 2019, Theorem 9, integer orders, neighbours `replace`. Looser than the
+profile route of amplification.py; kept for comparison with papers that use it.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ class WithoutReplacementGaussian(ProfileEvent):
 
     @property
     def epsilon_max(self) -> float:
-        """End of the grid; the profile beyond it, below 1e-27, counts as an infinite loss."""
+        """End of the grid; the profile beyond it, below 1e-23, counts as an infinite loss."""
         return amplified_epsilon(self._mu * (self._mu / 2 + LARGEST_DEVIATION), self.b / self.n)
 
     def profile(self, eps: Floats) -> Floats:  # noqa: D102
@@ -49,6 +49,6 @@ class WithoutReplacementGaussian(ProfileEvent):
 
     def describe(self) -> str:  # noqa: D102
         return (
-            f"a sum over {self.b} of {self.n} records (without replacement, drawn afresh) with Gaussian noise "
-            f"(noise multiplier {self.noise_multiplier:g})"
+            f"a sum over {self.b} of {self.n} records (without replacement, drawn afresh) with Gaussian "
+            f"noise (noise multiplier {self.noise_multiplier:g})"
         )

@@ -12,6 +12,7 @@ from typing import Literal
 
 import numpy.typing as npt
 
+from ..checks import whole
 from .walk import KINDS, Scale, as_scale
 
 
@@ -71,8 +72,8 @@ class Barker:
             raise ValueError(f"proposal must be one of {', '.join(KINDS)}, not {self.proposal!r}")
         for name in ("steps", "batch_size"):
             value = getattr(self, name)
-            if value is not None and (isinstance(value, bool) or int(value) != value or value < 1):
-                raise ValueError(f"{name} must be a positive whole number, not {value!r}")
+            if value is not None:
+                object.__setattr__(self, name, whole(value, name))
         for name in ("radius", "clip", "n0", "c", "v_max"):
             value = getattr(self, name)
             if value is not None and not (math.isfinite(value) and value > 0):

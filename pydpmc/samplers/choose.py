@@ -12,7 +12,7 @@ from ..models import Model
 from ..public import Public
 from .barker import Barker
 from .forecast import posterior_sd
-from .settings import ROUNDING_UP, UNCLIPPED, Settings
+from .settings import LARGEST_TABLE, ROUNDING_UP, UNCLIPPED, Settings
 from .walk import Scale, Walk, walk_of
 
 GENTLE_STEP = 0.8  # step / (posterior sd / sqrt d): nearly every small move has acceptance 1/2, so none is wasted
@@ -106,7 +106,8 @@ def _walk(request: Request, scale: Scale) -> Walk:
 def _settings(request: Request, steps: int, scale: Scale) -> Settings:
     walk = _walk(request, scale)
     batch, n = request.sampler.batch_size or 0, request.n
-    draft = Settings(steps, walk, 1.0, request.w, n, batch)
+    room = LARGEST_TABLE if request.adjacency == "add_remove" else request.public.n
+    draft = Settings(steps, walk, 1.0, request.w, n, batch, room=room)
     clip = _clip(request, walk, draft)
     draft = dataclasses.replace(draft, clip=clip)
     return dataclasses.replace(draft, c=_correction_variance(request, draft)) if batch else draft

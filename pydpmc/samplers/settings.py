@@ -29,6 +29,7 @@ class Settings:
     n: int | None  # None under add_remove
     batch_size: int = 0  # 0: all records
     c: float = 1.0
+    room: int = LARGEST_TABLE  # most records there can be: no check of the run may depend on a private n
 
     @property
     def kappa(self) -> float:
@@ -47,7 +48,7 @@ class Settings:
         """Bits of the integer grid: as fine as 64-bit sums of the table (or of squares of a batch) allow."""
         if self.batch_size:
             return min(25, (61 - math.ceil(math.log2(self.batch_size))) // 2)
-        return min(40, 61 - math.ceil(math.log2(self.n or LARGEST_TABLE)))
+        return min(40, 61 - math.ceil(math.log2(self.room)))
 
     def event(self, adjacency: str) -> Event:
         """Return what one step releases."""

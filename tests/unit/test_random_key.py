@@ -91,9 +91,7 @@ def test_forked_children_notice_and_share_no_word(tmp_path: Path) -> None:
     reason="the seccomp filter is for Linux on x86-64",
 )
 def test_without_entropy_there_is_an_error_and_no_key(tmp_path: Path) -> None:
-    assert run_script(KEY_WITHOUT_GETRANDOM, tmp_path).startswith(
-        "refused: the operating system gave no random bytes"
-    )
+    assert run_script(KEY_WITHOUT_GETRANDOM, tmp_path).startswith("refused: the operating system gave no random bytes")
 
 
 def test_keys_of_the_operating_system_are_all_different_and_balanced() -> None:

@@ -6,19 +6,18 @@ ones. What it returns was itself found to be within the budget.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterable
-from typing import TypeAlias
 
 from ..errors import BudgetError
 from .bounds import bounds_of
 from .events import Event
 from .guarantee import Guarantee, compose
 
-Number: TypeAlias = float
 MakeItems = Callable[..., Iterable[tuple[Event, int] | Guarantee]]
 LARGEST_COUNT = 10**12
-PRECISION = 1e-6
+PRECISION = 1e-5
 
 
 def calibrate(
@@ -63,12 +62,11 @@ def calibrate(
 
 
 class _Search:
-    def __init__(
-        self, make_items: MakeItems, epsilon: float, delta: float, adjacency: str, integer: bool
-    ) -> None:
+    def __init__(self, make_items: MakeItems, epsilon: float, delta: float, adjacency: str, integer: bool) -> None:
         self.make_items, self.target, self.budget_delta = make_items, epsilon, delta
         self.adjacency, self.integer = adjacency, integer
         self.known: dict[float, float] = {}
+        self.last = math.nan
 
     def cost(self, x: float) -> float:
         if x not in self.known:
@@ -88,8 +86,11 @@ class _Search:
                 f"more than the budget {self.target:g}"
             )
         high = limit
-        while not self._closed(low, high):
-            x = self._guess(low, high)
+        for attempt in itertools.count(1):
+            if self._closed(low, high):
+                break
+            x = self._between(low, high) if attempt % 5 == 0 else self._guess(low, high)
+            self.last = x
             if self.cost(x) <= self.target:
                 low = x
             else:
@@ -124,14 +125,17 @@ class _Search:
         return min(max(math.floor(middle), low + 1), high - 1) if self.integer else middle
 
     def _guess(self, low: float, high: float) -> float:
-        """Where a power law through two known costs meets the budget, kept inside (low, high)."""
-        at_low = max(self.cost(low), 1e-300)
-        at_high = self.known.get(high)
-        if at_high is None or not math.isfinite(at_high):
-            exponent, reach = 2.0, 4.0 * low
-        else:
-            exponent, reach = math.log(high / low) / max(math.log(at_high / at_low), 1e-12), high
-        x = low * min((self.target / at_low) ** exponent, reach / low)
+        """Where a power law through the two nearest known costs meets the budget, inside (low, high)."""
+        nearest = sorted(self.known, key=lambda x: abs(math.log(max(self.known[x], 1e-300) / self.target)))
+        x = min(self._power_law(nearest[:2]), 16.0 * low)
         if self.integer:
             return min(max(math.floor(x), low + 1), high - 1 if high in self.known else high)
-        return min(max(x, low * (1 + PRECISION / 2)), high / (1 + PRECISION / 2) if high in self.known else high)
+        x *= 1 + (PRECISION / 3 if self.last == low else -PRECISION / 3)  # to the side not yet closed
+        return x if low < x < high else self._between(low, high)
+
+    def _power_law(self, points: list[float]) -> float:
+        x, cost = points[0], max(self.known[points[0]], 1e-300)
+        exponent = 2.0
+        if len(points) > 1 and math.isfinite(other := self.known[points[1]]) and other not in (0.0, cost):
+            exponent = math.log(points[1] / x) / math.log(other / cost)
+        return x * math.exp(min(max(exponent, 0.0) * math.log(self.target / cost), 60.0))

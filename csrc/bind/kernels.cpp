@@ -1,0 +1,94 @@
+// The loops over records, bare: for tests and audits only. What these return is not private.
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <cmath>
+#include <optional>
+#include <vector>
+
+#include "bind/shapes.hpp"
+#include "dispatch.hpp"
+#include "parallel.hpp"
+#include "team.hpp"
+
+namespace py = pybind11;
+
+namespace pydpmc {
+
+namespace {
+
+using Theta = std::vector<double>;
+using Index = py::array_t<uint32_t, py::array::c_style>;
+
+size_t workspace(const Records& records) {
+  return static_cast<size_t>(2 * ((records.columns + 7) / 8 * 8) + 8);
+}
+
+Array log_likelihoods(const Array& rows, int columns, bool has_target, const std::string& model,
+                      bool intercept, std::array<double, 2> constants, const Theta& theta) {
+  const Records records = records_of(rows, columns, has_target);
+  const ModelSpec spec = model_of(model, records, intercept, constants, static_cast<int>(theta.size()));
+  Theta slopes(workspace(records));
+  Array out(records.n);
+  kernels().log_likelihoods(spec, records, theta.data(), slopes.data(), 0, records.n, out.mutable_data());
+  return out;
+}
+
+RatioSum full_sum(const ModelSpec& spec, const Records& records, const Theta& current, const Theta& proposal,
+                  const Grid& grid, int threads, int64_t block) {
+  Theta now(static_cast<size_t>(records.n)), next(static_cast<size_t>(records.n)), first(workspace(records));
+  kernels().log_likelihoods(spec, records, current.data(), first.data(), 0, records.n, now.data());
+  Theta slopes(workspace(records) * static_cast<size_t>(threads));
+  Team team(records.n, block, threads);
+  RatioSum total;
+  const auto leader = [&] {
+    total = team.sum([&](int thread, int64_t begin, int64_t end) noexcept {
+      double* own = slopes.data() + static_cast<size_t>(thread) * workspace(records);
+      return kernels().full_ratio(spec, records, proposal.data(), own, begin, end, now.data(), next.data(),
+                                  grid);
+    });
+    team.dismiss();
+  };
+  with_team(threads, leader, [&](int thread) { team.work(thread); });
+  return total;
+}
+
+py::tuple ratio_sum(const Array& rows, int columns, bool has_target, const std::string& model, bool intercept,
+                    std::array<double, 2> constants, const Theta& current, const Theta& proposal, double clip,
+                    int bits, std::optional<Index> index, int threads, int64_t block) {
+  const Records records = records_of(rows, columns, has_target);
+  const ModelSpec spec = model_of(model, records, intercept, constants, static_cast<int>(current.size()));
+  require(proposal.size() == current.size(), "current and proposal differ in length");
+  require_grid(clip, bits);
+  require(bits >= 1 && bits <= (index ? 25 : 50), "bits must be 1 to 50, or 1 to 25 for batches");
+  require(threads >= 1 && block >= 1, "threads and block must be positive");
+  const Grid grid{clip, std::ldexp(1.0, bits) / clip};
+  RatioSum r;
+  if (index) {
+    for (py::ssize_t i = 0; i < index->size(); ++i)
+      require(index->at(i) < records.n, "index names a record that is not there");
+    Theta slopes(workspace(records));
+    r = kernels().batch_ratio(spec, records, current.data(), proposal.data(), slopes.data(), index->data(),
+                              index->size(), grid);
+  } else {
+    r = full_sum(spec, records, current, proposal, grid, threads, block);
+  }
+  return py::make_tuple(r.sum, r.sum_squares, r.clipped);
+}
+
+}  // namespace
+
+}  // namespace pydpmc
+
+void bind_kernels(py::module_& m) {
+  using namespace pydpmc;
+  m.def("log_likelihoods", &log_likelihoods, py::kw_only(), py::arg("rows").noconvert(), py::arg("columns"),
+        py::arg("has_target"), py::arg("model"), py::arg("intercept"), py::arg("constants"), py::arg("theta"),
+        "For tests: the log-likelihood of every record, up to terms free of theta.");
+  m.def("ratio_sum", &ratio_sum, py::kw_only(), py::arg("rows").noconvert(), py::arg("columns"),
+        py::arg("has_target"), py::arg("model"), py::arg("intercept"), py::arg("constants"),
+        py::arg("current"), py::arg("proposal"), py::arg("clip"), py::arg("bits"),
+        py::arg("index") = py::none(), py::arg("threads") = 1, py::arg("block") = 4096,
+        "For tests: (sum, sum of squares, clipped) of the quantised ratios, of all records or of a batch.");
+}

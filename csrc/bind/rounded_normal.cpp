@@ -1,0 +1,70 @@
+// pydpmc._core.random, the privacy noise: its draws, and for the tests its table and its decisions.
+#include "random/rounded_normal.hpp"
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+namespace py = pybind11;
+using namespace pydpmc;
+
+namespace {
+
+using Words = py::array_t<std::uint64_t, py::array::c_style | py::array::forcecast>;
+
+template <class T, std::size_t n>
+py::array_t<T> copy_of(const T (&values)[n]) {
+  return py::array_t<T>(static_cast<py::ssize_t>(n), values);
+}
+
+struct GivenWords {
+  const Words& words;
+  py::ssize_t used = 0;
+
+  std::uint64_t next64() {
+    if (used == words.size()) throw py::value_error("the draw needs more words");
+    return words.at(used++);
+  }
+};
+
+py::tuple draw_from_words(const Words& words) {
+  GivenWords given{words};
+  const std::int64_t value = rounded_normal_detail::draw(given);
+  return py::make_tuple(value, given.used);
+}
+
+py::tuple drop_halves(std::uint64_t bin, std::uint64_t cell) {
+  if (bin >= RoundedNormalTable::bins || cell >> rounded_normal_detail::cell_bits)
+    throw py::value_error("no such bin or cell");
+  const unsigned __int128 drop = rounded_normal_detail::drop(bin, cell);
+  return py::make_tuple(static_cast<std::uint64_t>(drop >> 64), static_cast<std::uint64_t>(drop));
+}
+
+}  // namespace
+
+void bind_rounded_normal(py::module_& m) {
+  m.attr("rounded_normal_bits") = rounded_normal_bits;
+  m.attr("rounded_normal_error") = rounded_normal_error;
+  m.def(
+      "rounded_normal",
+      [](Stream& s, std::size_t size) {
+        py::array_t<std::int64_t> out(static_cast<py::ssize_t>(size));
+        std::int64_t* next = out.mutable_data();
+        for (std::size_t i = 0; i < size; ++i) next[i] = rounded_normal(s);
+        return out;
+      },
+      py::arg("stream"), py::arg("size"));
+  m.def(
+      "fill_rounded_normal",
+      [](Stream& s, std::size_t size) {
+        py::array_t<std::int64_t> out(static_cast<py::ssize_t>(size));
+        fill_rounded_normal(s, out.mutable_data(), size);
+        return out;
+      },
+      py::arg("stream"), py::arg("size"));
+  m.def("rounded_normal_from_words", &draw_from_words, py::arg("words"));
+  m.def("rounded_normal_drop", &drop_halves, py::arg("bin"), py::arg("cell"));
+  m.def("rounded_normal_table", [] {
+    const RoundedNormalTable& t = rounded_normal_table;
+    return py::make_tuple(copy_of(t.threshold), copy_of(t.alias), copy_of(t.drop));
+  });
+}

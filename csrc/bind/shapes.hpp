@@ -1,0 +1,68 @@
+// What every binding over records checks: shapes and names, never values.
+#pragma once
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+#include <array>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+#include "concepts.hpp"
+
+namespace pydpmc {
+
+using Array = pybind11::array_t<double, pybind11::array::c_style>;
+
+inline void require(bool condition, const char* message) {
+  if (!condition) throw std::invalid_argument(message);
+}
+
+struct NamedModel {
+  const char* name;
+  ModelKind kind;
+  bool has_target;
+};
+
+inline const NamedModel& named_model(const std::string& name) {
+  static const NamedModel models[] = {
+      {"logistic_regression", ModelKind::logistic_regression, true},
+      {"linear_regression", ModelKind::linear_regression, true},
+      {"bernoulli_logit", ModelKind::bernoulli_logit, false},
+      {"gaussian_mean", ModelKind::gaussian_mean, false},
+      {"gaussian_mixture", ModelKind::gaussian_mixture, false},
+      {"poisson_regression", ModelKind::poisson_regression, true},
+      {"hinge_classifier", ModelKind::hinge_classifier, true},
+      {"huber_regression", ModelKind::huber_regression, true},
+  };
+  for (const NamedModel& model : models)
+    if (name == model.name) return model;
+  throw std::invalid_argument("unknown model: " + name);
+}
+
+inline Records records_of(const Array& rows, int columns, bool has_target) {
+  require(rows.ndim() == 2 && rows.shape(0) >= 1, "rows must be a two-dimensional array with a row");
+  require(columns >= 1 && columns + (has_target ? 1 : 0) <= rows.shape(1), "rows are too short for columns");
+  require(columns < 4 || (columns + 3) / 4 * 4 <= rows.shape(1), "rows must be padded to a multiple of four");
+  return {rows.data(), rows.shape(0), columns, static_cast<int>(rows.shape(1)), has_target};
+}
+
+inline ModelSpec model_of(const std::string& name, const Records& records, bool intercept,
+                          const std::array<double, 2>& constants, int dim) {
+  const NamedModel& model = named_model(name);
+  require(records.has_target || !model.has_target, "the model needs a target");
+  const bool linear = model.kind != ModelKind::bernoulli_logit && model.kind != ModelKind::gaussian_mixture;
+  require(dim >= 1 && (!linear || dim >= records.columns + (intercept ? 1 : 0)),
+          "theta is too short for the model");
+  require(model.kind != ModelKind::gaussian_mixture || dim == 2, "the mixture has two parameters");
+  return {model.kind, records.columns, intercept, {constants[0], constants[1]}, dim};
+}
+
+// A clip so small that 2^bits / clip overflows would turn a ratio of zero into NaN.
+inline void require_grid(double clip, int bits) {
+  require(clip > 0 && std::isfinite(clip), "clip must be positive and finite");
+  require(std::isfinite(std::ldexp(1.0, bits) / clip), "clip is too small for its grid");
+}
+
+}  // namespace pydpmc

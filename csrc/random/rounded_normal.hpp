@@ -1,0 +1,95 @@
+// Privacy noise: floor(2^32 Z), Z standard normal. For an integer x, x + floor(2^32 Z) = floor(x + 2^32 Z) is
+// post-processing of the continuous Gaussian mechanism. Proof of the error: docs/privacy/rounded_normal.md.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "random/rounded_normal_table.hpp"
+#include "random/stream.hpp"
+
+namespace pydpmc {
+
+inline constexpr int rounded_normal_bits = 32;
+
+// Total variation between one draw and the law above, to be charged to delta.
+inline constexpr double rounded_normal_error = 0x1p-63;
+
+namespace rounded_normal_detail {
+
+using Table = RoundedNormalTable;
+using Wide = unsigned __int128;
+
+// A word, from its low end: the cell within the bin, the head of the fraction, the column, the sign.
+constexpr int cell_bits = rounded_normal_bits - Table::bins_per_unit_log2;
+constexpr int head_bits = 63 - Table::columns_log2 - cell_bits;
+constexpr int tail_bits = 64 - head_bits;
+
+constexpr int series_terms = 16;
+
+// 2^63 / (k + 1)!
+inline constexpr std::array<std::uint64_t, series_terms> series = [] {
+  std::array<std::uint64_t, series_terms> c{std::uint64_t{1} << 63};
+  Wide factorial = 1;
+  for (unsigned k = 1; k < series_terms; ++k)
+    c[k] = static_cast<std::uint64_t>(Wide{c[0]} / (factorial *= k + 1));
+  return c;
+}();
+
+// 1 - f(z) / f(lo) = 1 - exp(-x) at the middle z of a cell of the bin that begins at lo, in units of 2^-128;
+// x = (z^2 - lo^2) / 2 < 1/2 is rounded to a multiple of 2^-65.
+inline Wide drop(std::uint64_t bin, std::uint64_t cell) noexcept {
+  const std::uint64_t odd = 2 * cell + 1;  // z - lo in units of 2^-33
+  const Wide exact = Wide{odd} * ((bin << (cell_bits + 2)) + odd);
+  const auto x = static_cast<std::uint64_t>((exact + 2) >> 2);
+  std::uint64_t h = series[series_terms - 1];
+  for (int k = series_terms - 2; k >= 0; --k) h = series[k] - static_cast<std::uint64_t>((Wide{x} * h) >> 65);
+  return Wide{x} * h;
+}
+
+// Whether a uniform point of the upper piece, v from its top, lies under the curve.
+inline bool under_curve(std::uint64_t bin, std::uint64_t cell, std::uint64_t v) noexcept {
+  static_assert(Table::drop_bits == 65, "v * table drop is in units of 2^-129");
+  return Wide{v} * rounded_normal_table.drop[bin] >= 2 * drop(bin, cell);
+}
+
+template <class Words>
+bool tie_is_below(std::uint64_t threshold, Words& words) {
+  constexpr std::uint64_t tail = (std::uint64_t{1} << tail_bits) - 1;
+  return words.next64() >> head_bits < (threshold & tail);
+}
+
+template <class Words>
+std::int64_t draw(Words& words) {
+  for (;;) {
+    const std::uint64_t word = words.next64();
+    const std::uint64_t cell = word & ((std::uint64_t{1} << cell_bits) - 1);
+    const std::uint64_t head = word >> cell_bits & ((std::uint64_t{1} << head_bits) - 1);
+    const std::uint64_t column = word >> (cell_bits + head_bits) & (Table::columns - 1);
+    const std::uint64_t threshold = rounded_normal_table.threshold[column];
+    bool own = head < threshold >> tail_bits;
+    if (head == threshold >> tail_bits) [[unlikely]]
+      own = tie_is_below(threshold, words);
+    const std::uint64_t alias = rounded_normal_table.alias[column];
+    // Without a branch, which would be mispredicted half of the time.
+    const std::uint64_t piece = alias ^ ((column ^ alias) & -std::uint64_t{own});
+    const std::uint64_t bin = piece >> 1;
+    if (piece & 1) [[unlikely]]
+      if (!under_curve(bin, cell, words.next64())) continue;
+    const auto magnitude = static_cast<std::int64_t>(bin << cell_bits | cell);
+    // floor(-a) = -1 - floor(a) unless a is an integer, which has probability 0.
+    return magnitude ^ -static_cast<std::int64_t>(word >> 63);
+  }
+}
+
+}  // namespace rounded_normal_detail
+
+inline std::int64_t rounded_normal(Stream& stream) noexcept { return rounded_normal_detail::draw(stream); }
+
+// The same as n calls of rounded_normal().
+inline void fill_rounded_normal(Stream& stream, std::int64_t* out, std::size_t n) noexcept {
+  for (std::size_t i = 0; i < n; ++i) out[i] = rounded_normal(stream);
+}
+
+}  // namespace pydpmc

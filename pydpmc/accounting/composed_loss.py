@@ -1,0 +1,82 @@
+"""A composed privacy loss and the epsilon and delta that follow from it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .privacy_loss import Floats
+
+NEGLIGIBLE = 60.0  # e^-60 of the scale is added instead of summing atoms that far out
+
+
+@dataclass(frozen=True, eq=False)
+class ComposedLoss:
+    """Mass ``exp(log_scale - tilt * loss) * tilted`` at each loss of a window, with bounds on all errors.
+
+    `outside` is tilted mass that may lie beyond either end of the window, `entry_error` the round-off of each
+    entry of `tilted`, `relative_error` that of tilting itself; all are added to delta.
+    """
+
+    step: float
+    losses: Floats
+    tilted: Floats
+    tilt: float
+    log_scale: float
+    infinity: float
+    outside: float
+    entry_error: float
+    relative_error: float
+
+    def delta(self, epsilon: float) -> float:
+        """Upper bound of delta at this epsilon."""
+        return self._delta_and_slope(epsilon)[0]
+
+    def epsilon(self, delta: float) -> float:
+        """Upper bound of epsilon at this delta: the value returned was checked by `delta`."""
+        low, high = 0.0, float(self.losses[-1])
+        if self.delta(low) <= delta:
+            return low
+        if high <= 0.0 or self.delta(high) > delta:
+            return math.inf
+        x = self._start(low, high)
+        while high - low > 1e-12 + 1e-10 * high:
+            found, slope = self._delta_and_slope(x)
+            newton = x - math.log(max(found, 1e-320) / delta) * found / slope if slope < 0 else low
+            low, high = (low, x) if found <= delta else (x, high)
+            if found <= delta and x - newton <= 1e-12 + 1e-9 * x:
+                break
+            x = newton if low < newton < high else 0.5 * (low + high)
+        return high
+
+    def _start(self, low: float, high: float) -> float:
+        """Where the tilted law is heaviest: near the answer if the tilt was chosen for it."""
+        return min(max(float(self.losses[np.argmax(self.tilted)]), low), high)
+
+    def rounding_share(self, epsilon: float) -> float:
+        """The part of delta(epsilon) that is only our bound on the round-off, relative to delta."""
+        exact = replace(self, entry_error=0.0).delta(epsilon)
+        return self.delta(epsilon) / exact - 1.0 if exact > 0 else math.inf
+
+    def _delta_and_slope(self, epsilon: float) -> tuple[float, float]:
+        first = int(np.searchsorted(self.losses, epsilon, side="right"))
+        last = len(self.losses)
+        if self.tilt > 0:
+            last = min(last, first + math.ceil(NEGLIGIBLE / (self.tilt * self.step)) + 1)
+        excess = self.losses[first:last] - epsilon
+        decay = np.exp(-self.tilt * excess)
+        fall = np.expm1(-excess)
+        masses = (np.maximum(self.tilted[first:last], 0.0) + self.entry_error) * decay
+        far = math.exp(-NEGLIGIBLE) * (1.0 + len(self.losses) * self.entry_error) if last < len(self.losses) else 0.0
+        factor = math.exp(min(self.log_scale - self.tilt * epsilon, 700.0))
+        inside = float(masses @ -fall) * (1 + self.relative_error) + far + self._truncated(epsilon)
+        slope = -factor * float(masses @ (1.0 + fall))
+        return min(1.0, self.infinity + inside * factor), slope
+
+    def _truncated(self, epsilon: float) -> float:
+        """Tilted mass that the window misses, relative to the tilt factor at epsilon."""
+        above = self.outside * math.exp(-self.tilt * max(0.0, float(self.losses[-1]) - epsilon))
+        below = self.outside if epsilon < self.losses[0] else 0.0
+        return above + below

@@ -1,0 +1,111 @@
+"""What holds for everything in the lists: what may leave a run, and that records steer nothing but accept bits."""
+
+import dataclasses
+import re
+
+import numpy as np
+import pytest
+
+import pydpmc as dp
+from pydpmc import models, samplers
+
+PUBLIC, CHARGED, VOIDS = "public: decided before a record was read", "charged: function of accept bits", "unsafe: voids"
+
+# Every field of a result, and why it may leave (bar A4). A new field must be added here, with its reason.
+MAY_LEAVE = {
+    "draws.*": CHARGED,
+    "labels.*": PUBLIC,
+    "guarantee.events": PUBLIC,
+    "guarantee.adjacency": PUBLIC,
+    "guarantee.assumptions": PUBLIC,
+    "guarantee.void": PUBLIC,
+    "guarantee.unit": PUBLIC,
+    "plan.model": PUBLIC,
+    "plan.sampler": PUBLIC,
+    "plan.adjacency": PUBLIC,
+    "plan.chains": PUBLIC,
+    "plan.private": PUBLIC,
+    "plan.epsilon": PUBLIC,
+    "plan.delta": PUBLIC,
+    "plan.steps": PUBLIC,
+    "plan.batch_size": PUBLIC,
+    "plan.proposal": PUBLIC,
+    "plan.scale": PUBLIC,
+    "plan.radius": PUBLIC,
+    "plan.clip": PUBLIC,
+    "plan.w": PUBLIC,
+    "plan.c": PUBLIC,
+    "acceptance": CHARGED,
+    "interrupted": "public: pressed by the user",
+    "unsafe.clipped_share": VOIDS,
+}
+METHODS = {"private", "summary", "save", "load"}  # of the fields above alone
+
+
+def make_data(model, rng, n=60, **options):
+    x = rng.normal(size=(n, 1 if model.one_column else 3))
+    if isinstance(model, dp.BernoulliLogit):
+        x = rng.integers(0, 2, (n, 1)).astype(float)
+    y = rng.integers(0, 2 if model.binary_target else 4, n).astype(float) if model.needs_target else None
+    return x, y, {"row_norm": 1.5} | ({"y_bounds": (0.0, 4.0)} if model.needs_target else {}) | options
+
+
+def short_run(model, rng, sampler=None, **options):
+    x, y, facts = make_data(model, rng)
+    data = dp.Data(x, y, **facts)
+    plan = dp.plan(model, data.public, sampler or dp.Barker(steps=30, scale=0.05))
+    return plan.run(data, progress=False, **options)
+
+
+def leaves(thing, path=""):
+    """Yield (path, value) of every field, mapping entries included."""
+    for name, value in fields(thing):
+        here = f"{path}.{name}" if path else name
+        if dataclasses.is_dataclass(value) or isinstance(value, dict):
+            yield from leaves(value, here)
+        else:
+            yield here, value
+
+
+def fields(thing):
+    return thing.items() if isinstance(thing, dict) else vars(thing).items()
+
+
+def tag_of(path):
+    return MAY_LEAVE.get(path) or MAY_LEAVE.get(re.sub(r"\.[^.]*$", ".*", path))
+
+
+@pytest.mark.parametrize("kind", models.ALL)
+@pytest.mark.parametrize("unsafe", [False, True])
+def test_every_field_of_a_result_is_tagged(kind, unsafe, rng):
+    post = short_run(kind(), rng, unsafe_diagnostics=unsafe)
+    found = dict(leaves(post))
+    assert [path for path in found if tag_of(path) is None and path != "unsafe"] == []
+    assert post.private == (not any(tag_of(path) == VOIDS for path in found))
+    assert ("unsafe.clipped_share" in found) == unsafe
+    assert set(vars(post)) | METHODS == {name for name in dir(post) if not name.startswith("_")}
+
+
+def test_the_whitelist_holds_no_field_that_is_gone(rng):
+    found = {
+        re.sub(r"^(draws|labels)\.\w+$", r"\1.*", p)
+        for p, _ in leaves(short_run(dp.BernoulliLogit(), rng, unsafe_diagnostics=True))
+    }
+    assert set(MAY_LEAVE) <= found
+
+
+@pytest.mark.parametrize("kind", models.ALL)
+def test_every_listed_model_runs_with_every_listed_sampler(kind, rng):
+    for sampler in samplers.ALL:
+        post = short_run(kind(), rng, sampler(steps=30, scale=0.05))
+        assert post.private
+        assert all(np.isfinite(values).all() for values in post.draws.values())
+        assert post.guarantee.assumptions == ()
+        assert 0 < post.guarantee.epsilon(1e-6) < np.inf
+
+
+@pytest.mark.parametrize("kind", [*models.ALL, *samplers.ALL, dp.Data, dp.Public, dp.Posterior, dp.Plan])
+def test_every_listed_thing_is_exported_and_described(kind):
+    assert getattr(dp, kind.__name__) is kind
+    assert kind.__name__ in dp.__all__
+    assert len(kind.__doc__.strip()) > 40

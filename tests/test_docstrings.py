@@ -1,0 +1,53 @@
+"""Every example in a docstring and every Python block of the documentation runs as printed."""
+
+import doctest
+import importlib
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+
+import pydpmc
+
+SOURCE = Path(__file__).parent.parent
+MODULES = [
+    "pydpmc",
+    *(m.name for m in pkgutil.walk_packages(pydpmc.__path__, "pydpmc.") if not m.name.endswith("_core")),
+]
+PAGES = sorted([SOURCE / "README.md", *(SOURCE / "docs").rglob("*.md")])
+BLOCK = re.compile(r"(?P<mark><!-- not run -->\s*\n)?^```python\n(?P<code>.*?)^```", re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_docstring_examples(name):
+    result = doctest.testmod(importlib.import_module(name), optionflags=doctest.ELLIPSIS)
+    assert result.failed == 0
+
+
+def test_some_docstring_has_an_example():
+    finder = doctest.DocTestFinder(exclude_empty=True)
+    found = [t for name in MODULES for t in finder.find(importlib.import_module(name)) if t.examples]
+    assert len(found) > 10
+
+
+def blocks(page):
+    text = page.read_text()
+    for match in BLOCK.finditer(text):
+        if match["mark"] is None:
+            yield text[: match.start("code")].count("\n"), match["code"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(SOURCE)))
+def test_python_blocks_of_a_page_run_in_order(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    namespace = {"__name__": "__main__"}
+    for line, code in blocks(page):
+        if code.lstrip().startswith(">>>"):
+            test = doctest.DocTestParser().get_doctest(code, namespace, page.name, str(page), line)
+            runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+            runner.run(test, clear_globs=False)
+            namespace.update(test.globs)
+            assert runner.summarize(verbose=False).failed == 0
+        else:
+            exec(compile("\n" * line + code, str(page), "exec"), namespace)

@@ -1,0 +1,113 @@
+"""Accept bits: the induction against brute force, the Renyi curve and the profile against a search."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+
+from pydpmc import accounting as acc
+from pydpmc._core import bit_induction
+from pydpmc.accounting.bounded_range import range_log_moment, range_profile
+from pydpmc.accounting.induction import cells_within_budget, induction_profile
+
+
+def adaptive_optimum(s, steps, x, points=61):
+    """Best adaptive attack by brute force over offsets t: a lower bound of the supremum."""
+    if steps == 0:
+        return np.maximum(x - 1.0, 0.0)
+    best = np.zeros_like(x)
+    for t in np.linspace(0.0, s, points):
+        u = math.exp(-t)
+        p = (u - math.exp(-s)) / -math.expm1(-s)
+        after = p * adaptive_optimum(s, steps - 1, x / u, points) + (1 - p) * adaptive_optimum(
+            s, steps - 1, x / u * math.exp(-s), points
+        )
+        best = np.maximum(best, after)
+    return best
+
+
+@pytest.mark.parametrize("s", [0.05, 0.7, 3.0])
+@pytest.mark.parametrize("steps", [1, 2, 3])
+def test_induction_lies_just_above_the_adaptive_optimum(s, steps):
+    profile = induction_profile(s, steps)
+    eps = np.linspace(0.0, 0.95 * s * steps, 12)
+    brute = np.exp(eps) * adaptive_optimum(s, steps, np.exp(-eps), points=61 if steps < 3 else 21)
+    ours = np.array([profile.delta(float(e)) for e in eps])
+    assert np.all(ours >= brute * (1 - 1e-12))
+    assert np.all(ours <= brute * 1.02 + 2e-3 * brute[0])
+
+
+@pytest.mark.parametrize("s", [0.05, 1.0])
+def test_coarser_grids_only_raise_the_bound(s):
+    steps, eps = 40, 1.5 * s * math.sqrt(40)
+    found = []
+    for cells in (4, 8, 16, 64):
+        values = bit_induction(s, steps, cells, 40 * cells)
+        found.append(math.exp(eps) * np.interp(-eps, -s / cells * np.arange(len(values))[::-1], values[::-1]))
+    assert found == sorted(found, reverse=True)
+    assert found[-2] < 1.02 * found[-1]
+
+
+def test_a_shallow_window_only_raises_the_bound():
+    deep = bit_induction(0.1, 100, 20, 2000)
+    shallow = bit_induction(0.1, 100, 20, 300)
+    assert np.all(shallow >= deep[:301] * (1 - 1e-12))
+    assert np.all(deep[:200] > 0)
+
+
+def test_one_bit_has_the_exact_profile():
+    s = 0.8
+    g = acc.compose([(acc.AcceptBit(s), 1)])
+    for eps in (0.0, 0.1, 0.4, 0.7):
+        a = math.exp(eps)
+        exact = max(1 / (1 + math.exp(-(x + s))) - a / (1 + math.exp(-x)) for x in np.linspace(-6, 6, 20_001))
+        assert exact - 1e-12 <= g.delta(eps) <= exact * (1 + 1e-4)
+        assert float(range_profile(s, np.array([eps]))[0]) == pytest.approx(exact, rel=1e-5)
+
+
+@pytest.mark.parametrize("s", [0.01, 0.3, 2.0])
+@pytest.mark.parametrize("order", [1.05, 2.0, 17.0, 400.0])
+def test_renyi_curve_is_the_largest_over_the_offset(s, order):
+    b = order - 1.0
+
+    def log_moment(t):
+        p = (math.exp(s) - math.exp(t)) / math.expm1(s)
+        with np.errstate(divide="ignore"):
+            low = np.log(max(0.0, 1.0 - p)) + b * (t - s)
+            return float(np.logaddexp(np.log(max(0.0, p)) + b * t, low))
+
+    search = minimize_scalar(lambda t: -log_moment(t), bounds=(0, s), method="bounded", options={"xatol": 1e-12})
+    best = max(-search.fun, *(log_moment(t) for t in np.linspace(0, s, 500, endpoint=False)))
+    found = float(range_log_moment(s, np.array([order]))[0])
+    assert best - 1e-14 * (1 + b * s) <= found <= best * (1 + 1e-6) + 1e-13
+
+
+def test_bit_and_bounded_range_are_one_object():
+    for n in (1, 40, 2000):
+        bit = acc.compose([(acc.AcceptBit(0.03), n)], "add_remove").epsilon(1e-6)
+        assert bit == acc.compose([(acc.BoundedRange(0.03), n)], "add_remove").epsilon(1e-6)
+
+
+def test_never_below_the_gaussian_limit_and_close_to_it():
+    """No bound can beat mu = s sqrt(T)/2 asymptotically; ours is within 2 % of it."""
+    s, n = 0.01, 10_000
+    limit = acc.compose([(acc.GDP(s * math.sqrt(n) / 2), 1)]).epsilon(1e-6)
+    assert limit * (1 - 1e-3) <= acc.compose([(acc.AcceptBit(s), n)]).epsilon(1e-6) <= 1.02 * limit
+
+
+def test_a_million_bits_are_still_priced():
+    assert cells_within_budget(0.001, 10**6) == 0
+    limit = acc.compose([(acc.GDP(0.5), 1)]).epsilon(1e-6)
+    assert limit <= acc.compose([(acc.AcceptBit(0.001), 10**6)]).epsilon(1e-6) <= 1.09 * limit
+
+
+def test_cells_never_increase_with_steps():
+    cells = [cells_within_budget(0.02, n) for n in range(1, 60_000, 997)]
+    assert cells == sorted(cells, reverse=True)
+
+
+def test_different_shifts_cost_at_most_the_widest():
+    mixed = acc.compose([(acc.AcceptBit(0.05), 200), (acc.AcceptBit(0.04), 200)]).epsilon(1e-6)
+    assert acc.compose([(acc.AcceptBit(0.04), 400)]).epsilon(1e-6) < mixed
+    assert mixed <= acc.compose([(acc.AcceptBit(0.05), 400)]).epsilon(1e-6)

@@ -1,0 +1,97 @@
+"""Runs that are stopped or forked, in processes of their own."""
+
+import os
+import subprocess
+import sys
+import textwrap
+
+
+def script(text, timeout=60, **environment):
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-c", textwrap.dedent(text)],
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        cwd="/",
+        env=os.environ | environment,
+        check=False,
+    )
+
+
+def test_ctrl_c_keeps_the_draws_made_so_far_within_half_a_second():
+    done = script(
+        """
+        import signal, time
+        import numpy as np, pydpmc as dp
+        data = dp.Data(np.zeros((200_000, 3)), np.zeros(200_000), row_norm=1.0)
+        plan = dp.plan(dp.LogisticRegression(), data.public, dp.Barker(steps=10**5, scale=0.01), chains=2)
+        signal.signal(signal.SIGALRM, signal.default_int_handler)
+        signal.setitimer(signal.ITIMER_REAL, 1.0)
+        started = time.perf_counter()
+        post = plan.run(data, warmup=0, draws=10**5, progress=False)
+        late = time.perf_counter() - started - 1.0
+        draws = post.draws["beta"]
+        assert post.interrupted and post.private
+        assert 0 < draws.shape[1] < 10**5 and np.isfinite(draws).all() and (draws[:, -1] != 0).any()
+        assert post.guarantee == plan.guarantee  # every planned step was charged
+        print(late)
+        """
+    )
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) < 0.5
+
+
+def test_a_forked_child_draws_anew_and_does_not_hang():
+    done = script(
+        """
+        import os, warnings
+        import numpy as np, pydpmc as dp
+        warnings.filterwarnings("ignore", message=".*multi-threaded.*fork", category=DeprecationWarning)
+        data = dp.Data(np.zeros((90_000, 2)), np.zeros(90_000), row_norm=1.0)
+        plan = dp.plan(dp.LogisticRegression(), data.public, dp.Barker(steps=50, scale=0.1))
+        plan.run(data, threads=2, progress=False)
+        reader, writer = os.pipe()
+        child = os.fork()
+        draws = plan.run(data, threads=2, progress=False).draws["beta"]
+        if child == 0:
+            os.write(writer, draws.tobytes())
+            os._exit(0)
+        os.waitpid(child, 0)
+        theirs = np.frombuffer(os.read(reader, 10**6)).reshape(draws.shape)
+        assert theirs.any() and draws.any()
+        print(np.intersect1d(theirs, draws).size)
+        """
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "0"
+
+
+def test_a_forked_run_in_progress_is_keyed_anew_unless_seeded():
+    done = script(
+        """
+        import os
+        import numpy as np
+        from pydpmc import _core
+        def core(seed):
+            out = np.zeros((1, 40, 1))
+            return out, _core.BarkerRun(
+                rows=np.full((1, 1), np.nan), columns=1, has_target=False, model="gaussian_mean", intercept=False,
+                constants=(1.0, 0.0), prior=np.array([[0.0, 0, 1, 1, 0]]), proposal=0, radius=1.0, factor=[1.0],
+                shift_per_clip=1.0, clip=1.0, bits=30, batch=0, v_max=0.0, c=1.0, x_max=0.0, atoms=[], weights=[],
+                init=np.zeros((1, 1)), draws=out, warmup=0, thin=1, seed=seed)
+        for seed in (None, 5):
+            out, run = core(seed)
+            run.advance(20, 1, 8)
+            reader, writer = os.pipe()
+            child = os.fork()
+            run.advance(20, 1, 8)
+            if child == 0:
+                os.write(writer, out.tobytes())
+                os._exit(0)
+            os.waitpid(child, 0)
+            theirs = np.frombuffer(os.read(reader, 10**6)).reshape(out.shape)
+            print((theirs == out)[0, :20].all(), (theirs == out)[0, 21:].any())
+        """
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["True", "False", "True", "True"]
