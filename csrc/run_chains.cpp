@@ -5,12 +5,6 @@
 
 namespace pydpmc {
 
-namespace {
-constexpr int most_threads = 256;
-// Below this many records a thread the fork and join of a step costs more than the loop.
-constexpr int64_t fewest_records_per_thread = 20000;
-}  // namespace
-
 BarkerRun::BarkerRun(Target target, Barker barker, Proposal proposal, Key key, bool key_is_secret, int chains,
                      const double* init, Draws draws)
     : target_(std::move(target)),
@@ -74,7 +68,7 @@ void BarkerRun::advance_chain(uint32_t id, int64_t steps, Team& team, int first_
   if (done_ == 0 && barker_.batch == 0) refresh_loglik(chain, team, first_thread);
   for (int64_t t = done_; t < done_ + steps; ++t) {
     step(chain, id, static_cast<uint64_t>(t), team, first_thread);
-    record(chain, id, t + 1);
+    draws_.record(chain.theta, id, t + 1);
   }
 }
 
@@ -113,15 +107,6 @@ void BarkerRun::refresh_loglik(Chain& chain, Team& team, int first_thread) {
                               slopes_of(first_thread + thread), begin, end, chain.loglik.data());
     return RatioSum{};
   });
-}
-
-void BarkerRun::record(const Chain& chain, uint32_t id, int64_t steps_done) {
-  const int64_t past = steps_done - draws_.warmup;
-  if (past <= 0 || past % draws_.thin != 0 || past / draws_.thin > draws_.kept) return;
-  const size_t dim = chain.theta.size();
-  const size_t row = static_cast<size_t>(id) * static_cast<size_t>(draws_.kept) +
-                     static_cast<size_t>(past / draws_.thin - 1);
-  std::copy(chain.theta.begin(), chain.theta.end(), draws_.out + row * dim);
 }
 
 std::vector<int64_t> BarkerRun::accepted() const {

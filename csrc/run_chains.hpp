@@ -7,27 +7,15 @@
 
 #include "concepts.hpp"
 #include "dispatch.hpp"
-#include "models/prior.hpp"
 #include "parallel.hpp"
 #include "random/key.hpp"
 #include "random/subsample.hpp"
+#include "run_target.hpp"
 #include "samplers/barker.hpp"
 #include "samplers/proposal.hpp"
 #include "team.hpp"
 
 namespace pydpmc {
-
-struct Target {
-  Records records;
-  ModelSpec model;
-  Prior prior;
-};
-
-// Where the iterates go: draws[chain][kept][dim], every `thin`-th after `warmup` steps.
-struct Draws {
-  double* out;
-  int64_t warmup, thin, kept;
-};
 
 struct Chain {
   std::vector<double> theta, proposal, direction;
@@ -63,7 +51,6 @@ class BarkerRun {
   void step(Chain& chain, uint32_t id, uint64_t step, Team& team, int first_thread);
   RatioSum ratios(Chain& chain, uint32_t id, uint64_t step, Team& team, int first_thread);
   void refresh_loglik(Chain& chain, Team& team, int first_thread);
-  void record(const Chain& chain, uint32_t id, int64_t steps_done);
   void rekey_after_fork();
   double* slopes_of(int thread) { return slopes_.data() + static_cast<size_t>(thread) * slopes_stride_; }
 

@@ -46,6 +46,8 @@ class Team {
     return total;
   }
 
+  int threads() const noexcept { return static_cast<int>(partial_.size()); }
+
   // A worker claims blocks of one job after another until the leader dismisses the team.
   void work(int thread) noexcept {
     for (int patience = 0; !dismissed_.load(std::memory_order_acquire);) {

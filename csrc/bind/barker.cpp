@@ -16,16 +16,6 @@ namespace pydpmc {
 
 namespace {
 
-Prior prior_of(const Array& table, int dim) {
-  require(table.ndim() == 2 && table.shape(0) == dim && table.shape(1) == 5,
-          "prior must have a row per parameter");
-  Prior prior;
-  for (py::ssize_t j = 0; j < dim; ++j)
-    prior.push_back({static_cast<PriorKind>(static_cast<int>(table.at(j, 0))), table.at(j, 1), table.at(j, 2),
-                     table.at(j, 3), table.at(j, 4) != 0.0});
-  return prior;
-}
-
 Barker barker_of(double shift_per_clip, double clip, int bits, int64_t batch, int64_t n, double v_max,
                  double c, double x_max, std::vector<double> atoms, std::vector<double> weights) {
   require_grid(clip, bits);
@@ -57,15 +47,10 @@ class BoundRun {
            double v_max, double c, double x_max, std::vector<double> atoms, std::vector<double> weights,
            Array init, Array draws, int64_t warmup, int64_t thin, std::optional<uint64_t> seed)
       : rows_(std::move(rows)), draws_(std::move(draws)) {
-    require(init.ndim() == 2 && init.shape(0) >= 1 && init.shape(0) < (1 << 24),
-            "init must be (chains, dim)");
-    const int dim = static_cast<int>(init.shape(1));
-    require(draws_.ndim() == 3 && draws_.shape(0) == init.shape(0) && draws_.shape(2) == dim,
-            "draws must be (chains, kept, dim)");
+    const int dim = require_chains(init, draws_, warmup, thin);
     const size_t d = static_cast<size_t>(dim);
     require(factor.size() == d || factor.size() == d * d, "factor must be a diagonal or a square matrix");
     require(proposal >= 0 && proposal <= 3 && radius > 0, "unknown proposal");
-    require(warmup >= 0 && thin >= 1, "warmup must be at least 0 and thin at least 1");
     const Records records = records_of(rows_, columns, has_target);
     const ModelSpec spec = model_of(model, records, intercept, constants, dim);
     run_ = std::make_unique<BarkerRun>(

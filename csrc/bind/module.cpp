@@ -10,6 +10,7 @@ void bind_random(py::module_& m);
 void bind_accounting(py::module_& m);
 void bind_minibatch_profile(py::module_& m);
 void bind_barker(py::module_& m);
+void bind_gradients(py::module_& m);
 void bind_kernels(py::module_& m);
 
 PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
@@ -21,5 +22,6 @@ PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
   bind_accounting(m);
   bind_minibatch_profile(m);
   bind_barker(m);
+  bind_gradients(m);
   bind_kernels(m);
 }

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "concepts.hpp"
+#include "models/prior.hpp"
 
 namespace pydpmc {
 
@@ -63,6 +64,25 @@ inline ModelSpec model_of(const std::string& name, const Records& records, bool 
 inline void require_grid(double clip, int bits) {
   require(clip > 0 && std::isfinite(clip), "clip must be positive and finite");
   require(std::isfinite(std::ldexp(1.0, bits) / clip), "clip is too small for its grid");
+}
+
+inline Prior prior_of(const Array& table, int dim) {
+  require(table.ndim() == 2 && table.shape(0) == dim && table.shape(1) == 5,
+          "prior must have a row per parameter");
+  Prior prior;
+  for (pybind11::ssize_t j = 0; j < dim; ++j)
+    prior.push_back({static_cast<PriorKind>(static_cast<int>(table.at(j, 0))), table.at(j, 1), table.at(j, 2),
+                     table.at(j, 3), table.at(j, 4) != 0.0});
+  return prior;
+}
+
+// The length of theta, if starts and draws fit together.
+inline int require_chains(const Array& init, const Array& draws, int64_t warmup, int64_t thin) {
+  require(init.ndim() == 2 && init.shape(0) >= 1 && init.shape(0) < (1 << 24), "init must be (chains, dim)");
+  require(draws.ndim() == 3 && draws.shape(0) == init.shape(0) && draws.shape(2) == init.shape(1),
+          "draws must be (chains, kept, dim)");
+  require(warmup >= 0 && thin >= 1, "warmup must be at least 0 and thin at least 1");
+  return static_cast<int>(init.shape(1));
 }
 
 }  // namespace pydpmc

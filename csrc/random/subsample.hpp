@@ -15,6 +15,12 @@ class Subsampler {
   Subsampler(std::uint64_t n, std::uint64_t b)
       : n_(n), b_(b), drawn_(b <= n - b ? b : n - b), surplus_((std::uint64_t{1} << 32) % n), set_(n) {}
 
+  // From now on draws subsets of size b <= n.
+  void resize(std::uint64_t b) noexcept {
+    b_ = b;
+    drawn_ = b <= n_ - b ? b : n_ - b;
+  }
+
   // Every b-subset of 0..n-1 with the same probability; expected time proportional to b.
   void draw(Stream& stream, std::uint32_t* out) noexcept {
     draw_distinct(stream);

@@ -1,0 +1,94 @@
+// The one look at the records of a gradient step: a sample of them, their clipped gradients summed on an
+// integer grid, and Gaussian noise on the same grid. The grid step is the noise's standard deviation over
+// 2^32, so that the noised sum is floor(sum + N(0, sd^2)) in grid units: post-processing of the continuous
+// Gaussian mechanism.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "concepts.hpp"
+#include "dispatch.hpp"
+#include "random/count.hpp"
+#include "random/rounded_normal.hpp"
+#include "random/subsample.hpp"
+#include "team.hpp"
+#include "workspaces.hpp"
+
+namespace pydpmc {
+
+enum class Sampling : int { full, without_replacement, poisson };
+
+struct QuerySpec {
+  Sampling sampling;
+  double clip;       // L: bound on the norm of one record's contribution, rounding included
+  int64_t batch;     // b, or the most records a Poisson sample can have
+  CountTable count;  // Poisson only
+};
+
+// A bound on floating-point error of a computed norm and of the scaling by it.
+constexpr double norm_rounding = 1.0 - 1e-12;
+
+class GradientQuery {
+ public:
+  GradientQuery(const QuerySpec& spec, const ModelSpec& model, const Records& records)
+      : spec_(spec), model_(model), records_(records), noise_(static_cast<size_t>(model.dim)) {
+    if (spec.sampling == Sampling::full) return;
+    subsampler_ =
+        std::make_unique<Subsampler>(static_cast<uint64_t>(records.n), static_cast<uint64_t>(spec.batch));
+    index_.resize(static_cast<size_t>(spec.batch));
+  }
+
+  // The noised sum of gradients of log p(x | theta), noise sd per coordinate as given, into out.
+  void operator()(const Key& key, uint32_t chain, uint64_t step, const double* theta, double sd, Team& team,
+                  int first_thread, Workspaces& workspaces, std::vector<double>& out) noexcept {
+    const size_t dim = noise_.size();
+    const double unit = std::ldexp(sd, -rounded_normal_bits);
+    const double room =
+        0.5 * std::sqrt(static_cast<double>(dim)) * unit;  // nearest rounding of dim coordinates
+    const GradientGrid grid{std::fmax(0.0, spec_.clip - room) * norm_rounding, 1.0 / unit};
+    sum(key, chain, step, theta, grid, team, first_thread, workspaces);
+    Stream stream(key, Purpose::noise, chain, step);
+    fill_rounded_normal(stream, noise_.data(), dim);
+    const int64_t* sums = workspaces.sums(first_thread);
+    // floor() of the noise is half a grid step low on average.
+    for (size_t j = 0; j < dim; ++j) out[j] = (static_cast<double>(sums[j] + noise_[j]) + 0.5) * unit;
+  }
+
+ private:
+  void sum(const Key& key, uint32_t chain, uint64_t step, const double* theta, const GradientGrid& grid,
+           Team& team, int first_thread, Workspaces& workspaces) noexcept {
+    const KernelTable& kernel = kernels();
+    workspaces.clear(first_thread, team.threads());
+    if (spec_.sampling == Sampling::full) {
+      team.sum([&](int thread, int64_t begin, int64_t end) noexcept {
+        const int worker = first_thread + thread;
+        kernel.full_gradient(model_, records_, theta, workspaces.slopes(worker), begin, end, grid,
+                             workspaces.sums(worker));
+        return RatioSum{};
+      });
+      workspaces.gather(first_thread, team.threads());
+      return;
+    }
+    Stream choice(key, Purpose::subsample, chain, step);
+    int64_t count = spec_.batch;
+    if (spec_.sampling == Sampling::poisson) {
+      count = static_cast<int64_t>(spec_.count.draw(choice));
+      subsampler_->resize(static_cast<uint64_t>(count));
+    }
+    subsampler_->draw(choice, index_.data());
+    kernel.batch_gradient(model_, records_, theta, workspaces.slopes(first_thread), index_.data(), count,
+                          grid, workspaces.sums(first_thread));
+  }
+
+  QuerySpec spec_;
+  ModelSpec model_;
+  Records records_;
+  std::vector<int64_t> noise_;
+  std::unique_ptr<Subsampler> subsampler_;
+  std::vector<uint32_t> index_;
+};
+
+}  // namespace pydpmc

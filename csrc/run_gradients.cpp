@@ -1,0 +1,104 @@
+#include "run_gradients.hpp"
+
+#include <utility>
+
+#include "parallel.hpp"
+
+namespace pydpmc {
+
+namespace {
+
+AnyGradientSampler at_rest(const AnyGradientSampler& sampler, size_t dim) {
+  AnyGradientSampler started = sampler;
+  std::visit(
+      [&](auto& s) {
+        if constexpr (requires { s.v; }) s.v.assign(dim, 0.0);
+      },
+      started);
+  return started;
+}
+
+}  // namespace
+
+GradientRun::GradientRun(Target target, const QuerySpec& query, double weight, Schedule schedule,
+                         const AnyGradientSampler& sampler, Key key, bool key_is_secret, int chains,
+                         const double* init, Draws draws)
+    : target_(std::move(target)),
+      full_(query.sampling == Sampling::full),
+      weight_(weight),
+      schedule_(std::move(schedule)),
+      key_(key),
+      key_is_secret_(key_is_secret),
+      generation_(fork_generation()),
+      chains_(static_cast<size_t>(chains)),
+      draws_(draws) {
+  const size_t dim = static_cast<size_t>(target_.model.dim);
+  for (size_t c = 0; c < chains_.size(); ++c) {
+    GradientChain& chain = chains_[c];
+    chain.theta.assign(init + c * dim, init + (c + 1) * dim);
+    chain.noised_sum.resize(dim);
+    chain.gradient.resize(dim);
+    chain.sampler = at_rest(sampler, dim);
+    chain.query = std::make_unique<GradientQuery>(query, target_.model, target_.records);
+  }
+}
+
+void GradientRun::advance(int64_t steps, int threads, int64_t block) {
+  if (generation_ != fork_generation()) {
+    if (key_is_secret_) key_ = key_from_os();
+    generation_ = fork_generation();
+  }
+  threads = std::clamp(threads, 1, most_threads);
+  steps = std::min(steps, static_cast<int64_t>(schedule_.step_size.size()) - done_);
+  workspaces_ = std::make_unique<Workspaces>(threads, target_.records.columns, target_.model.dim);
+  const int64_t n = target_.records.n, chains = static_cast<int64_t>(chains_.size());
+  if (full_ && chains < threads && n >= fewest_records_per_thread * threads) {
+    Team team(n, block, threads);
+    const auto leader = [&] {
+      for (int64_t c = 0; c < chains; ++c) advance_chain(static_cast<uint32_t>(c), steps, team, 0);
+      team.dismiss();
+    };
+    with_team(threads, leader, [&](int thread) { team.work(thread); });
+  } else {
+    for_each(chains, static_cast<int>(std::min<int64_t>(threads, chains)), [&](int thread, int64_t c) {
+      Team alone(n, block, 1);
+      advance_chain(static_cast<uint32_t>(c), steps, alone, thread);
+    });
+  }
+  done_ += steps;
+}
+
+void GradientRun::advance_chain(uint32_t id, int64_t steps, Team& team, int first_thread) {
+  for (int64_t t = done_; t < done_ + steps; ++t) {
+    step(chains_[id], id, t, team, first_thread);
+    draws_.record(chains_[id].theta, id, t + 1);
+  }
+}
+
+// g = -grad log prior - (w N / b) G, G the noised sum of clipped gradients.
+void GradientRun::step(GradientChain& chain, uint32_t id, int64_t step, Team& team, int first_thread) {
+  const size_t t = static_cast<size_t>(step);
+  (*chain.query)(key_, id, static_cast<uint64_t>(step), chain.theta.data(), schedule_.noise[t], team,
+                 first_thread, *workspaces_, chain.noised_sum);
+  for (size_t j = 0; j < chain.theta.size(); ++j)
+    chain.gradient[j] = -log_prior_slope(target_.prior[j], chain.theta[j]) - weight_ * chain.noised_sum[j];
+  std::visit([&](auto& sampler) { sampler.step(chain.theta, chain.gradient, schedule_.step_size[t]); },
+             chain.sampler);
+}
+
+std::vector<double> GradientRun::audit(const std::vector<double>& theta, int64_t first, int64_t count) {
+  constexpr int64_t block = 4096;
+  const size_t dim = theta.size();
+  Workspaces workspaces(1, target_.records.columns, target_.model.dim);
+  Team alone(target_.records.n, block, 1);
+  std::vector<double> sums(static_cast<size_t>(count) * dim), one(dim);
+  for (int64_t t = 0; t < count; ++t) {
+    (*chains_.front().query)(key_, 0, static_cast<uint64_t>(first + t), theta.data(), schedule_.noise.front(),
+                             alone, 0, workspaces, one);
+    std::copy(one.begin(), one.end(),
+              sums.begin() + static_cast<std::ptrdiff_t>(static_cast<size_t>(t) * dim));
+  }
+  return sums;
+}
+
+}  // namespace pydpmc

@@ -1,0 +1,37 @@
+// What every run has: a target, and a place for its draws.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "concepts.hpp"
+#include "models/prior.hpp"
+
+namespace pydpmc {
+
+struct Target {
+  Records records;
+  ModelSpec model;
+  Prior prior;
+};
+
+// Where the iterates go: draws[chain][kept][dim], every `thin`-th after `warmup` steps.
+struct Draws {
+  double* out;
+  int64_t warmup, thin, kept;
+
+  void record(const std::vector<double>& theta, uint32_t chain, int64_t steps_done) const noexcept {
+    const int64_t past = steps_done - warmup;
+    if (past <= 0 || past % thin != 0 || past / thin > kept) return;
+    const size_t row =
+        static_cast<size_t>(chain) * static_cast<size_t>(kept) + static_cast<size_t>(past / thin - 1);
+    std::copy(theta.begin(), theta.end(), out + row * theta.size());
+  }
+};
+
+constexpr int most_threads = 256;
+// Below this many records a thread, sharing a step costs more than it saves.
+constexpr int64_t fewest_records_per_thread = 20000;
+
+}  // namespace pydpmc

@@ -1,0 +1,26 @@
+// SGNHT (papers/001): v' = v - alpha v - eta g + N(0, 2 a eta), theta' = theta + v',
+// alpha' = alpha + v'.v'/d - eta/(1 - alpha/2). The noise is already in g, with standard deviation
+// sqrt(2a/eta). Deviation from the paper: eta/(1 - alpha/2) instead of eta, without which the variance of
+// theta is low by alpha/2.
+#pragma once
+
+#include <vector>
+
+namespace pydpmc {
+
+struct Sgnht {
+  double alpha;
+  std::vector<double> v;
+
+  void step(std::vector<double>& theta, const std::vector<double>& g, double eta) noexcept {
+    double energy = 0.0;
+    for (size_t j = 0; j < theta.size(); ++j) {
+      v[j] -= alpha * v[j] + eta * g[j];
+      theta[j] += v[j];
+      energy += v[j] * v[j];
+    }
+    alpha += energy / static_cast<double>(theta.size()) - eta / (1.0 - 0.5 * alpha);
+  }
+};
+
+}  // namespace pydpmc

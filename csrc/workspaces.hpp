@@ -1,0 +1,40 @@
+// Scratch memory of each thread, taken once before the first step.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace pydpmc {
+
+class Workspaces {
+ public:
+  Workspaces(int threads, int columns, int dim)
+      : slopes_stride_(static_cast<size_t>(2 * ((columns + 7) / 8 * 8) + 8)),
+        sums_stride_(static_cast<size_t>((dim + 7) / 8 * 8 + 8)),
+        dim_(static_cast<size_t>(dim)),
+        slopes_(static_cast<size_t>(threads) * slopes_stride_),
+        sums_(static_cast<size_t>(threads) * sums_stride_) {}
+
+  double* slopes(int thread) noexcept {
+    return slopes_.data() + static_cast<size_t>(thread) * slopes_stride_;
+  }
+  int64_t* sums(int thread) noexcept { return sums_.data() + static_cast<size_t>(thread) * sums_stride_; }
+
+  void clear(int first, int count) noexcept {
+    for (int k = 0; k < count; ++k) std::fill_n(sums(first + k), dim_, 0);
+  }
+
+  // Adds the sums of all `count` threads to those of the first.
+  void gather(int first, int count) noexcept {
+    for (int k = 1; k < count; ++k)
+      for (size_t j = 0; j < dim_; ++j) sums(first)[j] += sums(first + k)[j];
+  }
+
+ private:
+  size_t slopes_stride_, sums_stride_, dim_;
+  std::vector<double> slopes_;
+  std::vector<int64_t> sums_;
+};
+
+}  // namespace pydpmc
