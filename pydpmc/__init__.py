@@ -17,13 +17,18 @@ from .posterior import Posterior
 from .priors import Flat, Laplace, Normal, StudentT
 from .public import Public
 from .run import sample
-from .samplers import Barker
+from .samplers import SGHMC, SGLD, SGNHT, Barker, Constant, Cyclical, Piecewise, Polynomial
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "SGHMC",
+    "SGLD",
+    "SGNHT",
     "Barker",
     "BernoulliLogit",
+    "Constant",
+    "Cyclical",
     "Data",
     "Flat",
     "GaussianMean",
@@ -34,8 +39,10 @@ __all__ = [
     "LinearRegression",
     "LogisticRegression",
     "Normal",
+    "Piecewise",
     "Plan",
     "PoissonRegression",
+    "Polynomial",
     "Posterior",
     "Public",
     "StudentT",

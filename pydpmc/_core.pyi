@@ -91,6 +91,39 @@ def minibatch_profile(
     max_cells: int = 400_000,
 ) -> tuple[list[float], list[float], int]: ...
 
+class GradientRun:
+    def __init__(
+        self,
+        *,
+        rows: NDArray[np.float64],
+        columns: int,
+        has_target: bool,
+        model: str,
+        intercept: bool,
+        constants: tuple[float, float],
+        prior: NDArray[np.float64],
+        sampler: str,
+        friction: float,
+        sampling: str,
+        clip: float,
+        batch: int,
+        first_count: int,
+        count_high: list[int],
+        count_low: list[int],
+        weight: float,
+        step_size: list[float],
+        noise: list[float],
+        init: NDArray[np.float64],
+        draws: NDArray[np.float64],
+        warmup: int,
+        thin: int,
+        seed: int | None,
+    ) -> None: ...
+    def advance(self, steps: int, threads: int, block: int) -> None: ...
+    def audit(self, theta: list[float], first: int, count: int) -> NDArray[np.float64]: ...
+    @property
+    def steps_done(self) -> int: ...
+
 class random:
     purposes: dict[str, int]
     rounded_normal_bits: int

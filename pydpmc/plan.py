@@ -17,8 +17,11 @@ from .errors import BudgetError
 from .models import Model
 from .public import Public
 from .samplers import Barker
-from .samplers.choose import Request, choose
-from .samplers.forecast import Forecast, forecast
+from .samplers.forecast import Forecast
+from .samplers.gradient import GradientSampler
+from .samplers.gradient_forecast import GradientForecast
+from .samplers.gradient_settings import GradientSettings
+from .samplers.request import Request
 from .samplers.settings import Settings
 
 if TYPE_CHECKING:
@@ -50,14 +53,14 @@ class Plan:
 
     model: Model
     public: Public
-    settings: Settings
+    settings: Settings | GradientSettings
     adjacency: str
     chains: int
     private: bool
     epsilon: float | None
     delta: float | None
     guarantee: acc.Guarantee
-    forecast: Forecast
+    forecast: Forecast | GradientForecast
     init: tuple[tuple[float, ...], ...] | Literal["prior"] | None = None
 
     def run(self, data: Data, **options: Any) -> Posterior:
@@ -68,23 +71,14 @@ class Plan:
 
     def describe(self) -> dict[str, Any]:
         """Return the plan as plain values, for results and files."""
-        settings = self.settings
         return {
             "model": repr(self.model),
-            "sampler": "Barker",
             "adjacency": self.adjacency,
             "chains": self.chains,
             "private": self.private,
             "epsilon": self.epsilon,
             "delta": self.delta,
-            "steps": settings.steps,
-            "batch_size": settings.batch_size or None,
-            "proposal": settings.walk.kind,
-            "scale": np.asarray(settings.walk.scale).tolist(),
-            "radius": settings.walk.radius,
-            "clip": settings.clip,
-            "w": settings.w,
-            "c": settings.c if settings.batch_size else None,
+            **self.settings.describe(),
         }
 
     def __str__(self) -> str:
@@ -96,7 +90,7 @@ class Plan:
 def plan(
     model: Model,
     public: Public,
-    sampler: Barker | None = None,
+    sampler: Barker | GradientSampler | None = None,
     *,
     epsilon: float | None = None,
     delta: float | None = None,
@@ -146,13 +140,14 @@ def plan(
     _check_budget(epsilon, delta, private)
     model.check_public(public)
     request = Request(model, public, sampler, adjacency, chains, private, epsilon, delta)
-    settings = choose(request)
+    settings = sampler.choose(request)
     if adjacency == "add_remove":
         public = dataclasses.replace(public, n=public.public_n or 0)
-    event, uses = settings.event(adjacency) if private else None, settings.steps * chains
     guarantee = (
-        acc.compose([(event, uses)], adjacency=adjacency)
-        if event is not None
+        acc.compose(
+            settings.uses(adjacency, chains), adjacency=adjacency, total_variation=settings.total_variation(chains)
+        )
+        if private
         else acc.Guarantee(events=(), adjacency=adjacency, void=NOT_PRIVATE)
     )
     if epsilon is not None and delta is not None and guarantee.epsilon(delta) > epsilon:
@@ -170,7 +165,7 @@ def plan(
         epsilon=epsilon,
         delta=delta,
         guarantee=guarantee,
-        forecast=forecast(model, public, settings, chains),
+        forecast=settings.forecast(model, public, chains),
         init=_starts(init, chains, request.dim),
     )
 
@@ -180,7 +175,7 @@ def _check(model: Any, public: Any, sampler: Any, adjacency: str, private: Any) 
         raise TypeError(f"model must be a pydpmc model such as LogisticRegression(), not {type(model).__name__}")
     if not isinstance(public, Public):
         raise TypeError(f"public must be data.public (no record is seen by plan), not {type(public).__name__}")
-    if not isinstance(sampler, Barker):
+    if not isinstance(sampler, Barker | GradientSampler):
         raise TypeError(f"sampler must be a pydpmc sampler such as Barker(), not {type(sampler).__name__}")
     if adjacency not in ("replace", "add_remove"):
         raise ValueError(f'adjacency must be "replace" or "add_remove", not {adjacency!r}')

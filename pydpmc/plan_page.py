@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from .samplers.forecast import ENOUGH_DRAWS, SOME_DRAWS
+from .samplers.forecast import ENOUGH_DRAWS, SOME_DRAWS, Forecast
+from .samplers.gradient_forecast import GradientForecast
+from .samplers.gradient_settings import GradientSettings
+from .samplers.settings import Settings
 from .samplers.walk import Walk
 
 if TYPE_CHECKING:
@@ -16,7 +19,7 @@ WIDTH = 22
 
 def page(plan: Plan) -> str:
     """Return the plan as a page of text."""
-    lines = [f"Plan: {type(plan.model).__name__} by Barker's test", ""]
+    lines = [f"Plan: {type(plan.model).__name__} by {_method(plan)}", ""]
     lines += [f"  {label:<{WIDTH}}{text}" for label, text in (*_what_runs(plan), *_privacy(plan), *_outlook(plan))]
     advice = _advice(plan)
     if advice:
@@ -24,31 +27,45 @@ def page(plan: Plan) -> str:
     return "\n".join(lines)
 
 
+def _method(plan: Plan) -> str:
+    return plan.settings.sampler.upper() if isinstance(plan.settings, GradientSettings) else "Barker's test"
+
+
 def _what_runs(plan: Plan) -> list[tuple[str, str]]:
     settings, size = plan.settings, plan.public.size(plan.adjacency)
-    batch = f"{settings.batch_size:,} of {size:,}" if settings.batch_size else "all, in the exact test"
     rows = [
         ("records", "private" if size is None else f"{size:,}"),
-        ("parameters", str(settings.walk.dim)),
+        ("parameters", str(settings.dim)),
         ("chains x steps", f"{plan.chains} x {settings.steps:,}"),
+    ]
+    if isinstance(settings, GradientSettings):
+        rows += settings.rows(size)
+    else:
+        rows += _barker_rows(plan, settings, size)
+    if settings.w != 1.0:
+        effective = "" if size is None else f" (as if there were {settings.w * size:,.4g} records)"
+        rows.append(("tempering weight w", f"{settings.w:.4g}{effective}"))
+    return rows
+
+
+def _barker_rows(plan: Plan, settings: Settings, size: int | None) -> list[tuple[str, str]]:
+    batch = f"{settings.batch_size:,} of {size:,}" if settings.batch_size else "all, in the exact test"
+    rows = [
         ("records per step", batch),
         ("proposal", _proposal(settings.walk)),
         ("clip", f"{settings.clip:.4g} per record and step{_clip_meaning(plan)}"),
     ]
-    if settings.w != 1.0:
-        effective = "" if size is None else f" (as if there were {settings.w * size:,.4g} records)"
-        rows.append(("tempering weight w", f"{settings.w:.4g}{effective}"))
     if settings.batch_size:
-        error = settings_error(plan)
+        error = settings_error(settings)
         rows.append(("minibatch test", f"C = {settings.c:g}, v_max = {settings.v_max:.3g}, log-odds error {error:.1e}"))
     return rows
 
 
-def settings_error(plan: Plan) -> float:
+def settings_error(settings: Settings) -> float:
     """Return the largest error of the minibatch test in the log-odds of acceptance."""
     from .accounting.correction import correction
 
-    return float(correction(plan.settings.c).odds_error)
+    return float(correction(settings.c).odds_error)
 
 
 def _proposal(walk: Walk) -> str:
@@ -88,18 +105,19 @@ def _up(epsilon: float) -> str:
 
 def _outlook(plan: Plan) -> list[tuple[str, str]]:
     f = plan.forecast
+    if isinstance(f, GradientForecast):
+        return f.rows()
     rows = [("a chain can travel", f"{f.travel:.3g} per coefficient by diffusion, {f.climb:.3g} uphill")]
     if f.posterior_sd is not None:
         rows.append(("posterior sd, about", f"{f.posterior_sd:.3g} (rows of the declared length, every way alike)"))
     if f.effective_draws is not None:
         rows.append(("effective draws", f"at best about {f.effective_draws:,.0f}"))
     rows.append(("ratios clipped", "none" if f.clipped_at_most == 0.0 else "unknown, at most all"))
-    rows.append(("can it mix?", _verdict(plan)))
+    rows.append(("can it mix?", _verdict(f)))
     return rows
 
 
-def _verdict(plan: Plan) -> str:
-    f = plan.forecast
+def _verdict(f: Forecast) -> str:
     if f.effective_draws is None:
         return "unknown: a forecast needs declared bounds and a public number of records (public_n)"
     if f.mixes:
@@ -110,7 +128,10 @@ def _verdict(plan: Plan) -> str:
 
 
 def _advice(plan: Plan) -> list[str]:
-    f, advice = plan.forecast, []
+    f = plan.forecast
+    if isinstance(f, GradientForecast):
+        return f.advice(plan.private)
+    advice = []
     size = plan.public.size(plan.adjacency)
     if plan.private and f.effective_draws is not None and f.effective_draws < ENOUGH_DRAWS and size is not None:
         short = ENOUGH_DRAWS / max(f.effective_draws, 1e-12)

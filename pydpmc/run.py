@@ -20,6 +20,8 @@ from .plan import Adjacency, Plan, plan
 from .posterior import Posterior, Unsafe
 from .progress import Progress
 from .samplers import Barker
+from .samplers.gradient import GradientSampler
+from .samplers.settings import Settings
 
 SEEDED = "a seed was given: whoever knows it can replay every random choice. For tests only, not for release"
 DIAGNOSED = "unsafe diagnostics were asked for: they reveal facts of the records that no budget paid for"
@@ -77,15 +79,18 @@ def run(
     steps = plan.settings.steps
     skipped, thin, kept = _thinning(steps, draws, warmup)
     workers = _threads(threads)
-    out = np.empty((plan.chains, kept, plan.settings.walk.dim))
-    core = _core.BarkerRun(
-        **_core_arguments(plan, data),
-        init=_starts(plan, seed),
-        draws=out,
-        warmup=skipped,
-        thin=thin,
-        seed=seed,
-    )
+    out = np.empty((plan.chains, kept, plan.settings.dim))
+    if unsafe_diagnostics and not isinstance(plan.settings, Settings):
+        raise ValueError("unsafe_diagnostics: only the Barker sampler counts what it clips")
+    common = {
+        **_target_arguments(plan, data),
+        "init": _starts(plan, seed),
+        "draws": out,
+        "warmup": skipped,
+        "thin": thin,
+        "seed": seed,
+    }
+    core = _started(plan, common, data)
     interrupted = _advance(core, steps, workers, Progress(plan.chains, steps, progress))
     made = min(kept, max(0, core.steps_done - skipped) // thin)
     return _posterior(plan, core, out[:, :made], seed is not None, unsafe_diagnostics, interrupted)
@@ -94,7 +99,7 @@ def run(
 def sample(
     model: Model,
     data: Data,
-    sampler: Barker | None = None,
+    sampler: Barker | GradientSampler | None = None,
     *,
     epsilon: float | None = None,
     delta: float | None = None,
@@ -174,7 +179,7 @@ def _warn_once_without_openmp() -> None:
         warnings.warn("pydpmc was built without OpenMP and runs on one thread", RuntimeWarning, stacklevel=4)
 
 
-def _core_arguments(plan: Plan, data: Data) -> dict[str, Any]:
+def _target_arguments(plan: Plan, data: Data) -> dict[str, Any]:
     model, public = plan.model, data.public
     return {
         "rows": data._rows,
@@ -184,12 +189,21 @@ def _core_arguments(plan: Plan, data: Data) -> dict[str, Any]:
         "intercept": model.has_intercept,
         "constants": model.constants,
         "prior": model.prior_table(public),
-        **plan.settings.core_arguments(public),
     }
 
 
+def _started(plan: Plan, common: dict[str, Any], data: Data) -> Any:
+    """Start the run in the core; a mismatch must not print the records, as the binding's own message would."""
+    try:
+        return plan.settings.start(common, data.public)
+    except TypeError:
+        raise RuntimeError(
+            "the compiled core refused its arguments: this is a bug in pydpmc, please report it"
+        ) from None
+
+
 def _starts(plan: Plan, seed: int | None) -> Floats:
-    shape = (plan.chains, plan.settings.walk.dim)
+    shape = (plan.chains, plan.settings.dim)
     if plan.init is None:
         return np.array(np.broadcast_to(plan.model.centre(plan.public), shape))
     if plan.init == "prior":
@@ -235,7 +249,7 @@ def _posterior(
         labels=labels,
         guarantee=dataclasses.replace(plan.guarantee, void=void),
         plan=plan.describe(),
-        acceptance=tuple(accepted / max(1, core.steps_done) for accepted in core.accepted),
+        acceptance=tuple(accepted / max(1, core.steps_done) for accepted in getattr(core, "accepted", ())),
         interrupted=interrupted,
         unsafe=unsafe,
     )

@@ -23,6 +23,8 @@ class Guarantee:
     """Differential privacy of everything released, as a curve: `epsilon(delta)` and `delta(epsilon)`.
 
     `assumptions` is empty exactly when the guarantee is unconditional. `void` is a reason why there is none.
+    `total_variation` bounds how far all that was released is from the events as described, because of random numbers
+    of finite precision; it costs (1 + e^epsilon) times itself in delta.
     """
 
     events: Uses
@@ -30,6 +32,7 @@ class Guarantee:
     assumptions: tuple[str, ...] = ()
     void: str | None = None
     unit: str = "one record"
+    total_variation: float = 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "events", checked(self.events, self.adjacency))
@@ -39,13 +42,29 @@ class Guarantee:
         """Smallest proven epsilon at this delta; infinite if the guarantee is void."""
         if not 0.0 <= delta < 1.0:
             raise ValueError(f"delta must lie in [0, 1), not {delta!r}")
-        return math.inf if self.void is not None else _epsilon(self.events, self.adjacency, float(delta))
+        if self.void is not None:
+            return math.inf
+        exact = _epsilon(self.events, self.adjacency, float(delta))
+        return exact if self.total_variation == 0.0 else self._epsilon_with_variation(exact, float(delta))
 
     def delta(self, epsilon: float) -> float:
         """Smallest proven delta at this epsilon; 1 if the guarantee is void."""
         if not epsilon >= 0.0:
             raise ValueError(f"epsilon must be at least 0, not {epsilon!r}")
-        return 1.0 if self.void is not None else _delta(self.events, self.adjacency, float(epsilon))
+        if self.void is not None:
+            return 1.0
+        return min(1.0, _delta(self.events, self.adjacency, float(epsilon)) + self._variation_cost(epsilon))
+
+    def _variation_cost(self, epsilon: float) -> float:
+        return 0.0 if self.total_variation == 0.0 else (1.0 + math.exp(min(epsilon, 700.0))) * self.total_variation
+
+    def _epsilon_with_variation(self, exact: float, delta: float) -> float:
+        """The smallest epsilon of a short list of guesses whose variation leaves enough of delta."""
+        for guess in (exact * 1.0001 + 1e-6, exact * 1.001 + 1e-4, exact * 1.01 + 1e-3, exact * 1.1 + 1e-2):
+            left = delta - self._variation_cost(guess)
+            if left > 0.0 and _epsilon(self.events, self.adjacency, left) <= guess:
+                return guess
+        return math.inf
 
     def statement(self, delta: float = 1e-6) -> str:
         """The guarantee as a paragraph for a person."""
@@ -64,6 +83,7 @@ class Guarantee:
             "assumptions": list(self.assumptions),
             "void": self.void,
             "unit": self.unit,
+            "total_variation": self.total_variation,
         }
 
     @classmethod
@@ -75,6 +95,7 @@ class Guarantee:
             assumptions=tuple(saved["assumptions"]),
             void=saved["void"],
             unit=saved["unit"],
+            total_variation=saved["total_variation"],
         )
 
     def to_dp_accounting(self) -> DpEvent:
@@ -91,6 +112,7 @@ def compose(
     assumptions: Sequence[str] = (),
     void: str | None = None,
     unit: str = "one record",
+    total_variation: float = 0.0,
 ) -> Guarantee:
     """The guarantee of using events together, adaptively, each a number of times.
 
@@ -105,7 +127,7 @@ def compose(
     items = list(items)
     uses = [item for item in items if not isinstance(item, Guarantee)]
     earlier = [item for item in items if isinstance(item, Guarantee)]
-    own = Guarantee(tuple(uses), adjacency, tuple(assumptions), void, unit)
+    own = Guarantee(tuple(uses), adjacency, tuple(assumptions), void, unit, total_variation)
     return combine([own, *earlier])
 
 
@@ -128,6 +150,7 @@ def combine(guarantees: Sequence[Guarantee]) -> Guarantee:
         assumptions=tuple(text for g in guarantees for text in g.assumptions),
         void="; ".join(dict.fromkeys(reasons)) if reasons else None,
         unit=first.unit,
+        total_variation=sum(g.total_variation for g in guarantees),
     )
 
 

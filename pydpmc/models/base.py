@@ -56,6 +56,10 @@ class Model:
         """Return a slope the log-likelihood seldom exceeds, to suggest a clip bound where L is None."""
         return self.lipschitz(public)
 
+    def smoothness(self, public: Public) -> float | None:
+        """Return the largest curvature of minus one record's log-likelihood, or None."""
+        return None
+
     def information(self, public: Public) -> float | None:
         """Return a forecast of the Fisher information of one record about one coordinate."""
         return None

@@ -41,6 +41,10 @@ class BernoulliLogit(Model):
         """Return 1."""
         return 1.0
 
+    def smoothness(self, public: Public) -> float:
+        """Return 1/4."""
+        return 0.25
+
     def information(self, public: Public) -> float:
         """Return 1/4, the information of a fair coin."""
         return 0.25

@@ -53,6 +53,10 @@ class GaussianMean(Model):
         norm = public.feature_norm
         return None if norm is None else 2.0 * norm / self.sigma**2
 
+    def smoothness(self, public: Public) -> float:
+        """Return 1 / sigma^2."""
+        return 1.0 / self.sigma**2
+
     def information(self, public: Public) -> float:
         """Return 1 / sigma^2."""
         return 1.0 / self.sigma**2

@@ -42,6 +42,11 @@ class LinearPredictor(Model):
         slope, norm = self.slope(), self.norm(public)
         return None if slope is None or norm is None else slope * norm
 
+    def smoothness(self, public: Public) -> float | None:
+        """Return R^2 times the curvature in the predictor, or None."""
+        curvature, norm = self.curvature(), self.norm(public)
+        return None if curvature is None or norm is None else curvature * norm**2
+
     def information(self, public: Public) -> float | None:
         """Return the forecast R^2 curvature / d: features that fill all directions equally."""
         curvature, norm = self.curvature(), self.norm(public)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ..public import Public
 from .glm import LinearPredictor
 
 
@@ -28,6 +29,7 @@ class HingeClassifier(LinearPredictor):
         """Return 1."""
         return 1.0
 
-    def curvature(self) -> float:
+    def information(self, public: Public) -> float | None:
         """Return a forecast only: the hinge bends within a margin of width about 2."""
-        return 0.25
+        norm = self.norm(public)
+        return None if norm is None else 0.25 * norm**2 / (public.width + self.intercept)

@@ -71,6 +71,10 @@ class LinearRegression(LinearPredictor):
         norm, sigma = self.norm(public), self._likely_sigma(public)
         return None if norm is None or sigma is None else (norm / sigma) ** 2 / (public.width + self.intercept)
 
+    def curvature(self) -> float | None:
+        """Return 1 / sigma^2 if sigma is known."""
+        return None if self.sigma is None else 1.0 / self.sigma**2
+
     def _likely_sigma(self, public: Public) -> float | None:
         if self.sigma is not None or public.y_bounds is None:
             return self.sigma

@@ -1,7 +1,23 @@
 """The list of samplers: add yours here."""
 
 from .barker import Barker
+from .gradient import GradientSampler
+from .schedules import Constant, Cyclical, Piecewise, Polynomial
+from .sghmc import SGHMC
+from .sgld import SGLD
+from .sgnht import SGNHT
 
-ALL: tuple[type, ...] = (Barker,)
+ALL: tuple[type, ...] = (Barker, SGLD, SGHMC, SGNHT)
 
-__all__ = ["ALL", "Barker"]
+__all__ = [
+    "ALL",
+    "SGHMC",
+    "SGLD",
+    "SGNHT",
+    "Barker",
+    "Constant",
+    "Cyclical",
+    "GradientSampler",
+    "Piecewise",
+    "Polynomial",
+]

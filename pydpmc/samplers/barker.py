@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy.typing as npt
 
 from ..checks import whole
 from .walk import KINDS, Scale, as_scale
+
+if TYPE_CHECKING:
+    from .request import Request
+    from .settings import Settings
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,12 @@ class Barker:
         if self.w is not None and not 0 < self.w <= 1:
             raise ValueError(f"w must lie in (0, 1], not {self.w!r}")
         self._refuse_contradictions()
+
+    def choose(self, request: Request) -> Settings:
+        """Fill in what was left open, within the budget."""
+        from .choose import choose
+
+        return choose(request)
 
     @property
     def given_scale(self) -> Scale | None:

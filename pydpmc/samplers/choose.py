@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from dataclasses import dataclass
 
 from .. import accounting as acc
 from ..errors import BudgetError, UnsupportedEventError
-from ..models import Model
-from ..public import Public
-from .barker import Barker
 from .forecast import posterior_sd
+from .request import Request
 from .settings import LARGEST_TABLE, ROUNDING_UP, UNCLIPPED, Settings
 from .walk import Scale, Walk, walk_of
 
@@ -24,41 +21,6 @@ CORRECTIONS = (1.0, 1.25, 1.5, 2.0)
 MOST_SHARE = 0.95
 SCALE_PRECISION = 0.005
 SAFE_SHARE = 0.6  # of C that v_max may take unless given: closer to C the atoms of V_cor show and cost privacy
-
-
-@dataclass(frozen=True)
-class Request:
-    """What the caller of ``plan`` asked for."""
-
-    model: Model
-    public: Public
-    sampler: Barker
-    adjacency: str
-    chains: int
-    private: bool
-    epsilon: float | None
-    delta: float | None
-
-    @property
-    def n(self) -> int | None:
-        """The number of records, if it may be known."""
-        return self.public.size(self.adjacency)
-
-    @property
-    def w(self) -> float:
-        """The tempering weight."""
-        if self.sampler.n0 is None:
-            return 1.0 if self.sampler.w is None else self.sampler.w
-        if self.n is None:
-            raise ValueError("n0 needs a public number of records: pass public_n to Data, or give w")
-        if self.sampler.n0 > self.n:
-            raise ValueError(f"n0 is {self.sampler.n0:g} but there are only {self.n} records")
-        return self.sampler.n0 / self.n
-
-    @property
-    def dim(self) -> int:
-        """The length of theta."""
-        return self.model.dim(self.public)
 
 
 def choose(request: Request) -> Settings:
@@ -92,7 +54,7 @@ def _refuse_unsupported(request: Request) -> None:
 
 def _kind(request: Request) -> str:
     if request.sampler.proposal is not None:
-        return request.sampler.proposal
+        return str(request.sampler.proposal)
     bounded = request.private or request.model.lipschitz(request.public) is not None
     if not bounded:
         return "gaussian"

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..accounting import AcceptBit, Event, MinibatchAcceptBit
 from ..public import Public
 from .walk import KINDS, Walk
+
+if TYPE_CHECKING:
+    from ..models import Model
+    from .forecast import Forecast
 
 # The 64-bit threshold and the rounding of D move the log-odds by less than this: docs/privacy/barker.md, lemma 3.
 ARITHMETIC_SLACK = 2e-9
@@ -58,10 +63,49 @@ class Settings:
         records = 2.0 if adjacency == "replace" else 1.0
         return AcceptBit(shift=records * self.w * self.clip * ROUNDING_UP + ARITHMETIC_SLACK)
 
-    def core_arguments(self, public: Public) -> dict[str, object]:
+    @property
+    def dim(self) -> int:
+        """The length of theta."""
+        return self.walk.dim
+
+    def uses(self, adjacency: str, chains: int) -> list[tuple[Event, int]]:
+        """Return what all steps of all chains release."""
+        return [(self.event(adjacency), self.steps * chains)]
+
+    def total_variation(self, chains: int) -> float:
+        """Return 0: the arithmetic of the accept bit is in its shift."""
+        return 0.0
+
+    def start(self, common: dict[str, Any], public: Public) -> Any:
+        """Return the run in the compiled core."""
+        from .. import _core
+
+        return _core.BarkerRun(**common, **self.core_arguments(public))
+
+    def forecast(self, model: Model, public: Public, chains: int) -> Forecast:
+        """Return what the chains can be expected to do."""
+        from .forecast import forecast
+
+        return forecast(model, public, self, chains)
+
+    def describe(self) -> dict[str, Any]:
+        """Return the settings as plain values."""
+        return {
+            "sampler": "Barker",
+            "steps": self.steps,
+            "batch_size": self.batch_size or None,
+            "proposal": self.walk.kind,
+            "scale": np.asarray(self.walk.scale).tolist(),
+            "radius": self.walk.radius,
+            "clip": self.clip,
+            "w": self.w,
+            "c": self.c if self.batch_size else None,
+        }
+
+    def core_arguments(self, public: Public) -> dict[str, Any]:
         """Return the sampler's arguments of ``_core.BarkerRun``."""
         weight = self.w * public.n / self.batch_size if self.batch_size else self.w
-        arguments: dict[str, object] = {
+        arguments: dict[str, Any] = {
             "proposal": KINDS.index(self.walk.kind),
             "radius": self.walk.radius,
             "factor": self.walk.factor().ravel().tolist(),

@@ -18,7 +18,7 @@ from scipy.stats import beta, binom
 
 import pydpmc as dp
 from pydpmc import _core
-from pydpmc.run import _core_arguments
+from pydpmc.run import _target_arguments
 
 Floats = npt.NDArray[np.float64]
 
@@ -37,7 +37,7 @@ def planned(records: npt.ArrayLike, offset: float, *, adjacency: str = "replace"
 def accepts(plan: Any, data: Any, count: int, seed: int, **changed: float) -> Floats:
     """Return accept bits of the frozen move; `changed` plants a fault behind the plan's back."""
     core = _core.BarkerRun(
-        **(_core_arguments(plan, data) | changed),
+        **((_target_arguments(plan, data) | plan.settings.core_arguments(data.public)) | changed),
         init=np.zeros((1, 1)),
         draws=np.empty((1, 0, 1)),
         warmup=0,

@@ -11,7 +11,7 @@ import pytest
 
 import pydpmc as dp
 from pydpmc import _core
-from pydpmc.run import _core_arguments, _starts
+from pydpmc.run import _target_arguments, _starts
 
 Floats = npt.NDArray[np.float64]
 
@@ -45,7 +45,7 @@ def compiled_run() -> Callable[..., Any]:
     def build(plan: dp.Plan, data: dp.Data, seed: int, **changed: Any) -> tuple[Any, Floats]:
         """Return the compiled run of a plan, all draws kept, and the array it fills."""
         draws = np.full((plan.chains, plan.settings.steps, plan.settings.walk.dim), np.nan)
-        arguments = _core_arguments(plan, data) | changed
+        arguments = (_target_arguments(plan, data) | plan.settings.core_arguments(data.public)) | changed
         core = _core.BarkerRun(**arguments, init=_starts(plan, seed), draws=draws, warmup=0, thin=1, seed=seed)
         return core, draws
 

@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pydpmc as dp
 from pydpmc import _core
 from pydpmc.diagnostics import ess
-from pydpmc.run import _core_arguments
+from pydpmc.run import _target_arguments
 
 Floats = npt.NDArray[np.float64]
 
@@ -54,7 +54,8 @@ def alternating(rng: np.random.Generator, x: Floats, w: float) -> dict[str, Floa
     last = np.empty((1, 1, 2))
     for t in range(TRANSITIONS):
         y = theta[0, 0] * x + np.exp(theta[0, 1]) * rng.normal(size=N)
-        arguments = _core_arguments(plan, dp.Data(x, y))
+        data = dp.Data(x, y)
+        arguments = _target_arguments(plan, data) | plan.settings.core_arguments(data.public)
         core = _core.BarkerRun(**arguments, init=theta, draws=last, warmup=STEPS - 1, thin=1, seed=t)
         core.advance(STEPS, 1, 64)
         theta = last[0].copy()

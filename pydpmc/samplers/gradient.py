@@ -1,0 +1,81 @@
+"""What the stochastic-gradient samplers share: one private gradient query per step.
+
+Claim: the whole chain is covered, unconditionally. Neighbours: add_remove or replace with Poisson samples or all
+records, replace with samples without replacement. Assumes: nothing. Proof: docs/privacy/sgld.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from ..checks import whole
+from .schedules import Schedule
+
+if TYPE_CHECKING:
+    from .gradient_settings import GradientSettings
+    from .request import Request
+
+Sampling = Literal["poisson", "without_replacement", "full"]
+SAMPLINGS = ("poisson", "without_replacement", "full")
+
+
+@dataclass(frozen=True)
+class GradientSampler:
+    """Base of SGLD, SGHMC and SGNHT. Whatever is left as None is chosen by ``plan``.
+
+    Parameters
+    ----------
+    steps
+        Steps of each chain.
+    step_size
+        A number, or a schedule: ``Polynomial``, ``Cyclical``, ``Piecewise``.
+    batch_size
+        Expected (Poisson) or exact (without replacement) number of records per step.
+    sampling
+        ``"poisson"``, ``"without_replacement"`` (replace only) or ``"full"``.
+    clip
+        Bound L on the norm of one record's gradient; the model's Lipschitz constant by default.
+    w, n0
+        Tempering weight of the likelihood, or the effective number of records it stands for.
+    """
+
+    core_name: ClassVar[str]
+    steps: int | None = None
+    step_size: float | Schedule | None = None
+    batch_size: int | None = None
+    sampling: Sampling | None = None
+    clip: float | None = None
+    w: float | None = None
+    n0: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "batch_size"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, whole(getattr(self, name), name))
+        for name in ("clip", "n0"):
+            value = getattr(self, name)
+            if value is not None and not (math.isfinite(value) and value > 0):
+                raise ValueError(f"{name} must be a positive finite number, not {value!r}")
+        if isinstance(self.step_size, float | int) and not (math.isfinite(self.step_size) and self.step_size > 0):
+            raise ValueError(f"step_size must be positive and finite, or a schedule, not {self.step_size!r}")
+        if self.sampling is not None and self.sampling not in SAMPLINGS:
+            raise ValueError(f"sampling must be one of {', '.join(SAMPLINGS)}, not {self.sampling!r}")
+        if self.sampling == "full" and self.batch_size is not None:
+            raise ValueError('sampling="full" uses all records: leave batch_size out')
+        if self.w is not None and not 0 < self.w <= 1:
+            raise ValueError(f"w must lie in (0, 1], not {self.w!r}")
+        if self.w is not None and self.n0 is not None:
+            raise ValueError("w and n0 say the same thing (w = n0 / n): give one of them")
+
+    @property
+    def friction_of_noise(self) -> float:
+        """The a in the noise variance 2 a / eta of the gradient; 1 for SGLD, where it is 2 / h."""
+        return 1.0
+
+    def choose(self, request: Request) -> GradientSettings:
+        """Fill in what was left open, within the budget."""
+        from .gradient_choose import choose
+
+        return choose(request)

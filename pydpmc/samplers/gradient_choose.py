@@ -1,0 +1,190 @@
+"""Fills in what the caller left open of a gradient run, from public facts and the budget."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+from .. import accounting as acc
+from ..errors import BudgetError, UnsupportedEventError
+from .gradient_settings import GradientSettings
+from .request import Request
+from .schedules import Constant, as_schedule
+
+STABILITY = 0.1  # step size times the largest curvature: the variance is at most 5 % too large
+NOISE_SHARE = 0.1  # largest share of the injected variance that the choice of the batch may add
+LEAST_MULTIPLIER = 4.0  # below, the cost of a step grows faster than its step size
+MOST_STEPS = 50_000
+DEFAULT_STEPS = 10_000
+UNCLIPPED_HEADROOM = 2.0**29  # without privacy: the largest gradient in units of the noise, over all records
+
+
+def choose(request: Request) -> GradientSettings:
+    """Return a fully specified run that costs at most the budget."""
+    _refuse_unsupported(request)
+    settings = _settings(request, request.sampler.steps or 1)
+    if not request.private:
+        return dataclasses.replace(settings, steps=request.sampler.steps or DEFAULT_STEPS)
+    if request.epsilon is None:
+        if request.sampler.steps is None or request.sampler.step_size is None:
+            raise ValueError(
+                "steps and step_size must be set in the sampler when no epsilon is given; "
+                "or give epsilon and delta, and the planner chooses"
+            )
+        return settings
+    if request.sampler.steps is None:
+        return _longest(request, settings)
+    return _hot_enough(request, settings) if request.sampler.step_size is not None else _widest(request, settings)
+
+
+def _refuse_unsupported(request: Request) -> None:
+    if request.sampler.sampling == "without_replacement" and request.adjacency != "replace":
+        raise UnsupportedEventError(
+            'sampling="without_replacement" is accounted for under adjacency="replace" only; use "poisson"'
+        )
+    batch = request.sampler.batch_size
+    if batch is not None and request.n is None:
+        raise ValueError("batch_size needs a public number of records under add_remove: pass public_n to Data")
+    if batch is not None and request.n is not None and batch >= request.n:
+        raise ValueError(f'batch_size is {batch} but there are {request.n} records; use sampling="full"')
+
+
+def _settings(request: Request, steps: int) -> GradientSettings:
+    sampler = request.sampler
+    step_size = sampler.step_size if sampler.step_size is not None else _stable_step(request)
+    schedule = as_schedule(step_size)
+    first = float(schedule.values(steps).max())
+    sampling, batch = _batch(request, first)
+    draft = GradientSettings(
+        sampler=sampler.core_name,
+        steps=steps,
+        dim=request.dim,
+        schedule=schedule,
+        friction=float(getattr(sampler, "friction", 0.0)),
+        friction_of_noise=sampler.friction_of_noise,
+        clip=1.0,
+        w=request.w,
+        n=request.n,
+        sampling=sampling,
+        rate=1.0 if sampling == "full" else batch / _known(request.n),
+        batch_size=0 if sampling == "full" else batch,
+    )
+    return dataclasses.replace(draft, clip=_clip(request, draft))
+
+
+def _known(n: int | None) -> int:
+    assert n is not None
+    return n
+
+
+def _clip(request: Request, draft: GradientSettings) -> float:
+    if request.sampler.clip is not None:
+        return float(request.sampler.clip)
+    lipschitz = request.model.lipschitz(request.public)
+    if request.private and lipschitz is None:
+        raise ValueError(
+            f"clip: {type(request.model).__name__} has no Lipschitz constant under the declared bounds; give clip, the "
+            "bound on the norm of one record's gradient, or declare bounds (row_norm, x_bounds) in Data"
+        )
+    if not request.private:
+        return float(draft.noise.min()) * UNCLIPPED_HEADROOM / max(request.public.n, 1)
+    assert lipschitz is not None
+    return lipschitz
+
+
+def _largest_curvature(request: Request) -> float:
+    smoothness = request.model.smoothness(request.public)
+    if smoothness is None or request.n is None:
+        raise ValueError(
+            "step_size: the planner needs a smooth model, declared bounds and a public number of records to choose "
+            "it (public_n in Data under add_remove); give step_size"
+        )
+    return request.w * request.n * smoothness + float(request.model.prior_precision(request.public).max())
+
+
+def _stable_step(request: Request) -> float:
+    """Return the step size for which discretisation widens no direction by more than a few per cent."""
+    step = STABILITY / _largest_curvature(request)
+    return float(step * request.sampler.friction_of_noise)
+
+
+def _batch(request: Request, step_size: float) -> tuple[str, int]:
+    sampler, n = request.sampler, request.n
+    if sampler.sampling == "full" or n is None or (not request.private and sampler.batch_size is None):
+        return "full", 0
+    sampling = sampler.sampling or "poisson"
+    if sampler.batch_size is not None:
+        return sampling, sampler.batch_size
+    lipschitz = sampler.clip or request.model.lipschitz(request.public)
+    if lipschitz is None:
+        return "full", 0
+    per_noise = step_size / (2.0 * sampler.friction_of_noise)  # one over the variance of the injected noise
+    quiet = per_noise * (request.w * n * lipschitz) ** 2 / request.dim / NOISE_SHARE
+    gentle = LEAST_MULTIPLIER * request.w * n * lipschitz * math.sqrt(per_noise)
+    batch = math.ceil(max(quiet, gentle, 32))
+    return ("full", 0) if 2 * batch > n else (sampling, batch)
+
+
+def _cost(request: Request, settings: GradientSettings) -> float:
+    assert request.delta is not None
+    guarantee = acc.compose(
+        settings.uses(request.adjacency, request.chains),
+        adjacency=request.adjacency,
+        total_variation=settings.total_variation(request.chains),
+    )
+    return guarantee.epsilon(request.delta)
+
+
+def _fits(request: Request, settings: GradientSettings) -> bool:
+    assert request.epsilon is not None
+    return _cost(request, settings) <= request.epsilon
+
+
+def _longest(request: Request, settings: GradientSettings) -> GradientSettings:
+    """Return the longest run within the budget: privacy is paid in diffusion time."""
+    if not _fits(request, dataclasses.replace(settings, steps=1)):
+        raise BudgetError(
+            f"step_size: one step costs more than epsilon = {request.epsilon:g} at delta = {request.delta:g}; take a "
+            "smaller step_size, a larger batch_size or a smaller w"
+        )
+    low, high = 1, 2
+    while high <= MOST_STEPS and _fits(request, dataclasses.replace(settings, steps=high)):
+        low, high = high, 2 * high
+    high = min(high, MOST_STEPS + 1)
+    while high - low > max(1, low // 500):
+        middle = (low + high) // 2
+        low, high = (middle, high) if _fits(request, dataclasses.replace(settings, steps=middle)) else (low, middle)
+    return dataclasses.replace(settings, steps=low)
+
+
+def _widest(request: Request, settings: GradientSettings) -> GradientSettings:
+    """Return the largest constant step size, up to the stable one, at which the given steps are within the budget."""
+    if _fits(request, settings):
+        return settings
+    assert isinstance(settings.schedule, Constant)
+    top = settings.schedule.step_size
+    low, high = 0.0, 1.0
+    for _ in range(40):
+        middle = math.sqrt(low * high) if low else high / 8
+        draft = dataclasses.replace(settings, schedule=Constant(top * middle))
+        low, high = (middle, high) if _fits(request, draft) else (low, middle)
+        if low and high < 1.005 * low:
+            break
+    if not low:
+        raise BudgetError(f"epsilon = {request.epsilon:g} cannot pay for {settings.steps} steps at any step size")
+    return dataclasses.replace(settings, schedule=Constant(top * low))
+
+
+def _hot_enough(request: Request, settings: GradientSettings) -> GradientSettings:
+    """Return the given schedule with the noise raised, if need be, until it is within the budget."""
+    if _fits(request, settings):
+        return settings
+    low, high = 1.0, 2.0
+    while not _fits(request, dataclasses.replace(settings, heat=high)):
+        low, high = high, 2.0 * high
+        if high > 1e6:
+            raise BudgetError(f"epsilon = {request.epsilon:g} cannot pay for this schedule at any noise")
+    while high > 1.001 * low:
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if _fits(request, dataclasses.replace(settings, heat=middle)) else (middle, high)
+    return dataclasses.replace(settings, heat=high)

@@ -1,0 +1,126 @@
+"""What a gradient run is made of, once everything is decided: public numbers only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..accounting import Event, Gaussian
+from ..public import Public
+from .binomial import COUNT_ERROR, count_table
+from .schedules import Schedule
+
+if TYPE_CHECKING:
+    from ..models import Model
+    from .gradient_forecast import GradientForecast
+
+Floats = npt.NDArray[np.float64]
+ROUNDED_NORMAL_ERROR = 2.0**-63  # per coordinate and draw: docs/privacy/rounded_normal.md
+
+
+@dataclass(frozen=True)
+class GradientSettings:
+    """A fully specified run of a gradient sampler."""
+
+    sampler: str
+    steps: int
+    dim: int
+    schedule: Schedule
+    friction: float
+    friction_of_noise: float
+    clip: float
+    w: float
+    n: int | None  # what may be known of the number of records
+    sampling: str
+    rate: float  # of a record to be in a batch: b / n, or 1
+    batch_size: int  # 0: all records
+    heat: float = 1.0  # noise relative to what the target needs; above 1 the chain is hotter
+
+    @property
+    def step_sizes(self) -> Floats:
+        """The step size of every step."""
+        return self.schedule.values(self.steps)
+
+    @property
+    def noise(self) -> Floats:
+        """The standard deviation of the noise on the clipped sum of gradients, for every step."""
+        return np.asarray(self.heat * np.sqrt(2.0 * self.friction_of_noise / self.step_sizes) * self.rate / self.w)
+
+    def uses(self, adjacency: str, chains: int) -> list[tuple[Event, int]]:
+        """Return what all steps of all chains release."""
+        levels, counts = np.unique(self.noise / self.clip, return_counts=True)
+        return [(self._event(float(z)), int(k) * chains) for z, k in zip(levels, counts, strict=True)]
+
+    def _event(self, noise_multiplier: float) -> Event:
+        gaussian = Gaussian(noise_multiplier)
+        if self.sampling == "full":
+            return gaussian
+        if self.sampling == "poisson":
+            return gaussian.poisson(self.rate)
+        assert self.n is not None
+        return gaussian.without_replacement(self.batch_size, self.n)
+
+    def total_variation(self, chains: int) -> float:
+        """Return how far the random numbers of the run are from the laws that are accounted."""
+        per_step = self.dim * ROUNDED_NORMAL_ERROR + (COUNT_ERROR if self.sampling == "poisson" else 0.0)
+        return self.steps * chains * per_step
+
+    def start(self, common: dict[str, Any], public: Public) -> Any:
+        """Return the run in the compiled core."""
+        from .. import _core
+
+        table = count_table(public.n, self.rate) if self.sampling == "poisson" else None
+        return _core.GradientRun(
+            **common,
+            sampler=self.sampler,
+            friction=self.friction,
+            sampling=self.sampling,
+            clip=self.clip,
+            batch=table.most if table else self.batch_size,
+            first_count=table.first if table else 0,
+            count_high=list(table.high) if table else [],
+            count_low=list(table.low) if table else [],
+            weight=self.w / self.rate,
+            step_size=self.step_sizes.tolist(),
+            noise=self.noise.tolist(),
+        )
+
+    def forecast(self, model: Model, public: Public, chains: int) -> GradientForecast:
+        """Return what the chains can be expected to do."""
+        from .gradient_forecast import forecast
+
+        return forecast(model, public, self, chains)
+
+    def describe(self) -> dict[str, Any]:
+        """Return the settings as plain values."""
+        return {
+            "sampler": self.sampler,
+            "steps": self.steps,
+            "step_size": repr(self.schedule),
+            "sampling": self.sampling,
+            "batch_size": self.batch_size or None,
+            "rate": self.rate,
+            "clip": self.clip,
+            "w": self.w,
+            "friction": self.friction,
+            "heat": self.heat,
+        }
+
+    def rows(self, size: int | None) -> Sequence[tuple[str, str]]:
+        """Return the lines of the plan's page that say what runs."""
+        h = self.step_sizes
+        sizes = f"{h[0]:.4g}" if h[0] == h[-1] else f"{h[0]:.4g} to {h[-1]:.4g}"
+        batch = "all" if self.sampling == "full" else f"{self.batch_size:,} {self.sampling.replace('_', ' ')}"
+        rows = [
+            ("records per step", batch),
+            ("step size", f"{sizes}; diffusion time {h.sum():.4g}"),
+            ("gradient clip", f"{self.clip:.4g}"),
+            ("noise multiplier", f"{self.noise.min() / self.clip:.4g} and more"),
+        ]
+        if self.heat > 1.0:
+            rows.append(("temperature", f"{self.heat**2:.3g} times the target's, to meet the budget"))
+        return rows

@@ -1,0 +1,44 @@
+"""What the caller of ``plan`` asked for, seen by every sampler's chooser."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ..models import Model
+from ..public import Public
+
+
+@dataclass(frozen=True)
+class Request:
+    """Model, public facts, sampler and budget of a plan."""
+
+    model: Model
+    public: Public
+    sampler: Any
+    adjacency: str
+    chains: int
+    private: bool
+    epsilon: float | None
+    delta: float | None
+
+    @property
+    def n(self) -> int | None:
+        """The number of records, if it may be known."""
+        return self.public.size(self.adjacency)
+
+    @property
+    def w(self) -> float:
+        """The tempering weight."""
+        if self.sampler.n0 is None:
+            return 1.0 if self.sampler.w is None else float(self.sampler.w)
+        if self.n is None:
+            raise ValueError("n0 needs a public number of records: pass public_n to Data, or give w")
+        if self.sampler.n0 > self.n:
+            raise ValueError(f"n0 is {self.sampler.n0:g} but there are only {self.n} records")
+        return float(self.sampler.n0 / self.n)
+
+    @property
+    def dim(self) -> int:
+        """The length of theta."""
+        return self.model.dim(self.public)

@@ -1,0 +1,81 @@
+"""Step sizes over time: public, and accounted exactly as they run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """A step size for every step."""
+
+    def values(self, steps: int) -> Floats:
+        """Return the step sizes of steps 1 to `steps`."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Constant(Schedule):
+    """The same step size at every step."""
+
+    step_size: float
+
+    def values(self, steps: int) -> Floats:
+        """Return `steps` copies of the step size."""
+        return np.full(steps, self.step_size)
+
+
+@dataclass(frozen=True)
+class Polynomial(Schedule):
+    """a (b + t)^-gamma, t = 1, 2, ...
+
+    Examples
+    --------
+    >>> Polynomial(a=0.1, gamma=1 / 3).values(8)[-1].round(6)
+    np.float64(0.05)
+    """
+
+    a: float
+    b: float = 0.0
+    gamma: float = 1.0 / 3.0
+
+    def values(self, steps: int) -> Floats:
+        """Return a (b + t)^-gamma."""
+        return np.asarray(self.a * (self.b + np.arange(1.0, steps + 1.0)) ** -self.gamma)
+
+
+@dataclass(frozen=True)
+class Cyclical(Schedule):
+    """A cosine from `high` to `low`, repeated `cycles` times."""
+
+    high: float
+    low: float
+    cycles: int = 4
+
+    def values(self, steps: int) -> Floats:
+        """Return the cosine schedule."""
+        phase = (np.arange(steps) * self.cycles / steps) % 1.0
+        return np.asarray(self.low + 0.5 * (self.high - self.low) * (1.0 + np.cos(np.pi * phase)))
+
+
+@dataclass(frozen=True)
+class Piecewise(Schedule):
+    """Step sizes that hold for equal shares of the run."""
+
+    step_sizes: Sequence[float]
+
+    def values(self, steps: int) -> Floats:
+        """Return the step size of each share."""
+        pieces = np.asarray(self.step_sizes, dtype=float)
+        return np.asarray(pieces[np.arange(steps) * len(pieces) // steps])
+
+
+def as_schedule(value: float | Schedule) -> Schedule:
+    """Return a schedule: a number means the same step size throughout."""
+    return value if isinstance(value, Schedule) else Constant(float(value))

@@ -1,0 +1,41 @@
+"""Stochastic-gradient Nose-Hoover thermostat (papers/001)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from .gradient import GradientSampler
+
+
+@dataclass(frozen=True)
+class SGNHT(GradientSampler):
+    """SGHMC whose friction adapts so that the momentum keeps the right temperature.
+
+    ``step_size`` is eta. The parameters are those of GradientSampler and
+
+    Parameters
+    ----------
+    friction
+        The public constant a, in (0, 1); the injected noise has variance 2 a eta.
+
+    Examples
+    --------
+    >>> import pydpmc as dp
+    >>> dp.SGNHT(friction=0.2).friction
+    0.2
+    """
+
+    core_name: ClassVar[str] = "sgnht"
+    friction: float = 0.1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not (math.isfinite(self.friction) and 0 < self.friction < 1):
+            raise ValueError(f"friction must lie in (0, 1), not {self.friction!r}")
+
+    @property
+    def friction_of_noise(self) -> float:
+        """The friction a."""
+        return self.friction
