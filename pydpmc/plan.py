@@ -97,7 +97,7 @@ def plan(
     adjacency: Adjacency = "replace",
     chains: int = 1,
     private: bool = True,
-    init: npt.ArrayLike | Literal["prior"] | None = None,
+    init: npt.ArrayLike | Posterior | Literal["prior"] | None = None,
 ) -> Plan:
     """Decide a run from public facts: choose what the sampler leaves open, price the rest.
 
@@ -118,8 +118,10 @@ def plan(
     private
         False runs without privacy, and says so in the result.
     init
-        Start of the chains: a point, one point per chain, or ``"prior"`` for a draw each from the prior; the
-        prior's centre by default. It must not be computed from the records.
+        Start of the chains: a point, one point per chain, ``"prior"`` for a draw each from the prior, or a
+        ``Posterior`` of the same parameters, whose mean is the start and whose guarantee is composed into this
+        plan's (the budget pays for both). The prior's centre by default. A point must not be computed from the
+        records.
 
     Returns
     -------
@@ -139,13 +141,16 @@ def plan(
     chains = whole(chains, "chains", most=MOST_CHAINS)
     _check_budget(epsilon, delta, private)
     model.check_public(public)
-    request = Request(model, public, sampler, adjacency, chains, private, epsilon, delta)
+    earlier, init = _warm_start(model, public, init)
+    request = Request(model, public, sampler, adjacency, chains, private, epsilon, delta, earlier)
     settings = sampler.choose(request)
     if adjacency == "add_remove":
         public = dataclasses.replace(public, n=public.public_n or 0)
     guarantee = (
         acc.compose(
-            settings.uses(adjacency, chains), adjacency=adjacency, total_variation=settings.total_variation(chains)
+            [*settings.uses(adjacency, chains), *earlier],
+            adjacency=adjacency,
+            total_variation=settings.total_variation(chains),
         )
         if private
         else acc.Guarantee(events=(), adjacency=adjacency, void=NOT_PRIVATE)
@@ -197,6 +202,23 @@ def _check_budget(epsilon: float | None, delta: float | None, private: bool) -> 
         raise ValueError("delta must be given with epsilon; a usual choice is well below 1/n, such as 1e-6")
     if delta is not None and not 0 < delta <= 1e-3:
         raise ValueError(f"delta must lie in (0, 0.001], not {delta!r}: it is the chance of no protection at all")
+
+
+def _warm_start(
+    model: Model, public: Public, init: npt.ArrayLike | Posterior | str | None
+) -> tuple[tuple[acc.Guarantee, ...], npt.ArrayLike | str | None]:
+    """Return the guarantee that a posterior as start brings along, and its mean in the coordinates of theta."""
+    from .posterior import Posterior
+
+    if not isinstance(init, Posterior):
+        return (), init
+    parts = []
+    for block in model.blocks(public):
+        if block.name not in init.draws or init.draws[block.name].shape[2] != block.size:
+            raise ValueError(f"init: the posterior has no parameter {block.name!r} of size {block.size}")
+        mean = init.draws[block.name].mean(axis=(0, 1))
+        parts.append(np.log(mean) if block.positive else mean)
+    return (init.guarantee,), np.concatenate(parts)
 
 
 def _starts(

@@ -106,7 +106,7 @@ def sample(
     adjacency: Adjacency = "replace",
     chains: int = 1,
     private: bool = True,
-    init: npt.ArrayLike | Literal["prior"] | None = None,
+    init: npt.ArrayLike | Posterior | Literal["prior"] | None = None,
     **run_options: Any,
 ) -> Posterior:
     """Plan, then run: posterior draws of `model` given `data` within a privacy budget.

@@ -158,9 +158,7 @@ def _natural_scale(request: Request, relative_step: float) -> float:
 
 
 def _cost(request: Request, settings: Settings, steps: int) -> float:
-    assert request.delta is not None
-    uses = [(settings.event(request.adjacency), steps * request.chains)]
-    return acc.compose(uses, adjacency=request.adjacency).epsilon(request.delta)
+    return request.cost([(settings.event(request.adjacency), steps * request.chains)])
 
 
 def _affordable_steps(request: Request, settings: Settings) -> int:
@@ -170,7 +168,7 @@ def _affordable_steps(request: Request, settings: Settings) -> int:
     event = settings.event(request.adjacency)
     try:
         total = acc.calibrate(
-            lambda uses: [(event, uses)],
+            lambda uses: [(event, uses), *request.earlier],
             epsilon=request.epsilon,
             delta=request.delta,
             adjacency=request.adjacency,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import math
 
-from .. import accounting as acc
 from ..errors import BudgetError, UnsupportedEventError
 from .gradient_settings import GradientSettings
 from .request import Request
@@ -125,19 +124,10 @@ def _batch(request: Request, step_size: float) -> tuple[str, int]:
     return ("full", 0) if 2 * batch > n else (sampling, batch)
 
 
-def _cost(request: Request, settings: GradientSettings) -> float:
-    assert request.delta is not None
-    guarantee = acc.compose(
-        settings.uses(request.adjacency, request.chains),
-        adjacency=request.adjacency,
-        total_variation=settings.total_variation(request.chains),
-    )
-    return guarantee.epsilon(request.delta)
-
-
 def _fits(request: Request, settings: GradientSettings) -> bool:
     assert request.epsilon is not None
-    return _cost(request, settings) <= request.epsilon
+    uses = settings.uses(request.adjacency, request.chains)
+    return request.cost(uses, settings.total_variation(request.chains)) <= request.epsilon
 
 
 def _longest(request: Request, settings: GradientSettings) -> GradientSettings:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..accounting import Event, Guarantee, compose
 from ..models import Model
 from ..public import Public
 
@@ -21,6 +23,7 @@ class Request:
     private: bool
     epsilon: float | None
     delta: float | None
+    earlier: tuple[Guarantee, ...] = ()  # of the posteriors that the start comes from
 
     @property
     def n(self) -> int | None:
@@ -42,3 +45,9 @@ class Request:
     def dim(self) -> int:
         """The length of theta."""
         return self.model.dim(self.public)
+
+    def cost(self, uses: Sequence[tuple[Event, int]], total_variation: float = 0.0) -> float:
+        """Return epsilon of these uses together with whatever the start has cost."""
+        assert self.delta is not None
+        own: list[tuple[Event, int] | Guarantee] = [*uses, *self.earlier]
+        return compose(own, adjacency=self.adjacency, total_variation=total_variation).epsilon(self.delta)
