@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 
+from .. import accounting as acc
 from ..errors import BudgetError, UnsupportedEventError
 from .gradient_settings import GradientSettings
 from .request import Request
@@ -13,7 +14,7 @@ from .schedules import Constant, as_schedule
 STABILITY = 0.1  # step size times the largest curvature: the variance is at most 5 % too large
 NOISE_SHARE = 0.1  # largest share of the injected variance that the choice of the batch may add
 LEAST_MULTIPLIER = 4.0  # below, the cost of a step grows faster than its step size
-MOST_STEPS = 50_000
+MOST_STEPS = 100_000
 DEFAULT_STEPS = 10_000
 UNCLIPPED_HEADROOM = 2.0**29  # without privacy: the largest gradient in units of the noise, over all records
 
@@ -137,7 +138,10 @@ def _longest(request: Request, settings: GradientSettings) -> GradientSettings:
             f"step_size: one step costs more than epsilon = {request.epsilon:g} at delta = {request.delta:g}; take a "
             "smaller step_size, a larger batch_size or a smaller w"
         )
-    low, high = 1, 2
+    low = _affordable_at_a_constant_step(request, settings)
+    if isinstance(settings.schedule, Constant):
+        return dataclasses.replace(settings, steps=low)
+    high = 2 * low
     while high <= MOST_STEPS and _fits(request, dataclasses.replace(settings, steps=high)):
         low, high = high, 2 * high
     high = min(high, MOST_STEPS + 1)
@@ -145,6 +149,24 @@ def _longest(request: Request, settings: GradientSettings) -> GradientSettings:
         middle = (low + high) // 2
         low, high = (middle, high) if _fits(request, dataclasses.replace(settings, steps=middle)) else (low, middle)
     return dataclasses.replace(settings, steps=low)
+
+
+def _affordable_at_a_constant_step(request: Request, settings: GradientSettings) -> int:
+    """Return steps that surely fit: all that fit if the step size is constant, 1 otherwise."""
+    if not isinstance(settings.schedule, Constant):
+        return 1
+    ((event, _),) = settings.uses(request.adjacency, 1)
+    total = acc.calibrate(
+        lambda uses: [(event, uses), *request.earlier],
+        epsilon=request.epsilon or 0.0,
+        delta=request.delta or 0.0,
+        adjacency=request.adjacency,
+        bracket=(request.chains, MOST_STEPS * request.chains),
+    )
+    steps = int(total) // request.chains
+    while steps > 1 and not _fits(request, dataclasses.replace(settings, steps=steps)):
+        steps -= max(1, steps // 1000)  # the total variation of the random numbers costs a little too
+    return steps
 
 
 def _widest(request: Request, settings: GradientSettings) -> GradientSettings:
