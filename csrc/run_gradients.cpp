@@ -82,8 +82,10 @@ void GradientRun::step(GradientChain& chain, uint32_t id, int64_t step, Team& te
                  first_thread, *workspaces_, chain.noised_sum);
   for (size_t j = 0; j < chain.theta.size(); ++j)
     chain.gradient[j] = -log_prior_slope(target_.prior[j], chain.theta[j]) - weight_ * chain.noised_sum[j];
-  std::visit([&](auto& sampler) { sampler.step(chain.theta, chain.gradient, schedule_.step_size[t]); },
-             chain.sampler);
+  Stream diffusion(key_, Purpose::diffusion, id, static_cast<uint64_t>(step));
+  std::visit(
+      [&](auto& sampler) { sampler.step(chain.theta, chain.gradient, schedule_.step_size[t], diffusion); },
+      chain.sampler);
 }
 
 std::vector<double> GradientRun::audit(const std::vector<double>& theta, int64_t first, int64_t count) {

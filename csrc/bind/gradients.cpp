@@ -17,6 +17,7 @@ namespace {
 
 AnyGradientSampler sampler_of(const std::string& name, double friction) {
   if (name == "sgld") return Sgld{};
+  if (name == "psgld") return Psgld{friction, {}};
   if (name == "sghmc") return Sghmc{friction, {}};
   if (name == "sgnht") return Sgnht{friction, {}};
   throw std::invalid_argument("unknown sampler: " + name);

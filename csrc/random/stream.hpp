@@ -21,6 +21,7 @@ enum class Purpose : std::uint8_t {
   accept = 3,
   initial = 4,
   noise = 5,
+  diffusion = 6,  // noise that protects nobody
   test = 255
 };
 

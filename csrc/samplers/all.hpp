@@ -3,12 +3,13 @@
 
 #include <variant>
 
+#include "samplers/psgld.hpp"
 #include "samplers/sghmc.hpp"
 #include "samplers/sgld.hpp"
 #include "samplers/sgnht.hpp"
 
 namespace pydpmc {
 
-using AnyGradientSampler = std::variant<Sgld, Sghmc, Sgnht>;
+using AnyGradientSampler = std::variant<Sgld, Psgld, Sghmc, Sgnht>;
 
 }  // namespace pydpmc

@@ -4,13 +4,15 @@
 
 #include <vector>
 
+#include "random/stream.hpp"
+
 namespace pydpmc {
 
 struct Sghmc {
   double friction;
   std::vector<double> v;
 
-  void step(std::vector<double>& theta, const std::vector<double>& g, double eta) noexcept {
+  void step(std::vector<double>& theta, const std::vector<double>& g, double eta, Stream&) noexcept {
     for (size_t j = 0; j < theta.size(); ++j) {
       v[j] -= eta * g[j] + friction * v[j];
       theta[j] += v[j];

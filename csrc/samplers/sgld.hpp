@@ -4,10 +4,12 @@
 
 #include <vector>
 
+#include "random/stream.hpp"
+
 namespace pydpmc {
 
 struct Sgld {
-  static void step(std::vector<double>& theta, const std::vector<double>& g, double h) noexcept {
+  static void step(std::vector<double>& theta, const std::vector<double>& g, double h, Stream&) noexcept {
     for (size_t j = 0; j < theta.size(); ++j) theta[j] -= h * g[j];
   }
 };

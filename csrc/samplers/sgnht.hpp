@@ -6,13 +6,15 @@
 
 #include <vector>
 
+#include "random/stream.hpp"
+
 namespace pydpmc {
 
 struct Sgnht {
   double alpha;
   std::vector<double> v;
 
-  void step(std::vector<double>& theta, const std::vector<double>& g, double eta) noexcept {
+  void step(std::vector<double>& theta, const std::vector<double>& g, double eta, Stream&) noexcept {
     double energy = 0.0;
     for (size_t j = 0; j < theta.size(); ++j) {
       v[j] -= alpha * v[j] + eta * g[j];
