@@ -78,7 +78,7 @@ def run(
     skipped, thin, kept = _thinning(steps, draws, warmup)
     workers = _threads(threads)
     out = np.empty((plan.chains, kept, plan.settings.walk.dim))
-    core = _core.BarkerRun(
+    core = _started(
         **_core_arguments(plan, data),
         init=_starts(plan, seed),
         draws=out,
@@ -186,6 +186,16 @@ def _core_arguments(plan: Plan, data: Data) -> dict[str, Any]:
         "prior": model.prior_table(public),
         **plan.settings.core_arguments(public),
     }
+
+
+def _started(**arguments: Any) -> Any:
+    """Start the run in the core; a mismatch must not print the records, as the binding's own message would."""
+    try:
+        return _core.BarkerRun(**arguments)
+    except TypeError:
+        raise RuntimeError(
+            "the compiled core refused its arguments: this is a bug in pydpmc, please report it"
+        ) from None
 
 
 def _starts(plan: Plan, seed: int | None) -> Floats:
