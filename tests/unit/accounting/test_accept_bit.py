@@ -2,6 +2,7 @@
 
 import math
 
+import mpmath as mp
 import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
@@ -9,6 +10,7 @@ from scipy.optimize import minimize_scalar
 from pydpmc import accounting as acc
 from pydpmc._core import bit_induction
 from pydpmc.accounting.bounded_range import range_log_moment, range_profile
+from pydpmc.accounting.bounds import RenyiBound
 from pydpmc.accounting.induction import cells_within_budget, induction_profile
 
 
@@ -81,6 +83,31 @@ def test_renyi_curve_is_the_largest_over_the_offset(s, order):
     best = max(-search.fun, *(log_moment(t) for t in np.linspace(0, s, 500, endpoint=False)))
     found = float(range_log_moment(s, np.array([order]))[0])
     assert best - 1e-14 * (1 + b * s) <= found <= best * (1 + 1e-6) + 1e-13
+
+
+def exact_log_moment(s, order):
+    """Theorem 4 in 60 digits."""
+    s, b = mp.mpf(s), mp.mpf(order) - 1
+    slope = (1 - mp.exp(-b * s)) / mp.expm1(s)
+    level = mp.exp(s) * slope + mp.exp(-b * s)
+    x = b * level / ((b + 1) * slope)
+    return b * mp.log(x) + mp.log(level - slope * x)
+
+
+@pytest.mark.parametrize("s", [2e-10, 2e-9, 1e-6, 1e-3, 0.1, 2.0, 30.0])
+def test_renyi_curve_is_rounded_up_at_every_order(s):
+    orders = 1.0 + np.geomspace(1e-3, 1e6, 91)
+    with mp.workdps(60):
+        exact = [exact_log_moment(s, float(order)) for order in orders]
+        ratios = [mp.mpf(float(ours)) / true for ours, true in zip(range_log_moment(s, orders), exact, strict=True)]
+        assert min(ratios) >= 1
+        assert max(ratios) < 1.05
+
+
+def test_tiny_shifts_used_very_often_cost_more_than_the_gaussian_limit():
+    bits = acc.compose([(acc.AcceptBit(shift=2e-10), 3 * 10**13)])
+    limit = acc.compose([(acc.GDP(1e-10 * math.sqrt(3e13)), 1)])
+    assert RenyiBound(bits.events, "replace").epsilon(1e-6) >= limit.epsilon(1e-6)
 
 
 def test_bit_and_bounded_range_are_one_object():
