@@ -29,6 +29,22 @@ def adaptive_optimum(s, steps, x, points=61):
     return best
 
 
+def fixed_offset_delta(s, t, steps, eps):
+    """Exact delta of an attack that plays the ratios {e^t, e^{t-s}} at every step: a lower bound."""
+    s, t, a = mp.mpf(s), mp.mpf(t), mp.exp(eps)
+    p = (mp.exp(-t) - mp.exp(-s)) / (1 - mp.exp(-s))
+    ratios = [mp.exp(steps * t - s * k) for k in range(steps + 1)]
+    masses = [mp.binomial(steps, k) * p ** (steps - k) * (1 - p) ** k for k in range(steps + 1)]
+    return sum(mass * (ratio - a) for mass, ratio in zip(masses, ratios, strict=True) if ratio > a)
+
+
+@pytest.mark.parametrize("eps", [600, 655, 670, 689])
+def test_induction_does_not_underflow_to_a_free_release(eps):
+    with mp.workdps(40):
+        attack = max(fixed_offset_delta(7.0, 7.0 * share, 100, eps) for share in (0.9, 0.99))
+        assert 0 < attack <= mp.mpf(induction_profile(7.0, 100).delta(eps))
+
+
 @pytest.mark.parametrize("s", [0.05, 0.7, 3.0])
 @pytest.mark.parametrize("steps", [1, 2, 3])
 def test_induction_lies_just_above_the_adaptive_optimum(s, steps):
