@@ -238,6 +238,12 @@ def test_a_printed_epsilon_is_never_below_the_true_one():
         assert float(line.split()[1]) >= plan.guarantee.epsilon(1e-6)
 
 
+def test_a_printed_delta_is_never_below_the_one_that_was_priced():
+    delta = 1.2345649e-6
+    plan = dp.plan(dp.LogisticRegression(), public(), dp.Barker(steps=10, scale=0.01), delta=delta)
+    assert float(str(plan).split("at delta = ")[1].split()[0]) >= delta
+
+
 def test_the_forecast_says_no_for_tiny_data():
     plan = dp.plan(dp.LogisticRegression(), public(200), dp.Barker(steps=20, scale=0.02))
     assert plan.forecast.mixes is False
