@@ -34,13 +34,13 @@ static void raise_to_cell_maximum(double* best, std::size_t n, const double* low
     const double lift = sag[i] + (next - here);
     const double positive = lift < 0.0 ? 0.0 : lift;
     const double climb = positive < 2.0 * sag[i] ? positive : 2.0 * sag[i];
-    const double inside = here + climb * climb * quarter_inverse_sag[i];
+    const double inside = here + climb * (climb * quarter_inverse_sag[i]);
     const double cell = inside < next ? next : inside;
     best[i] = best[i] < cell ? cell : best[i];
   }
 }
 
-constexpr double least_sag = 1e-290;  // below, 0.25 / sag would overflow
+constexpr double least_sag = 1e-290;  // smaller ones are dropped, and paid for in values()
 
 class BitInduction {
  public:
