@@ -259,6 +259,18 @@ def test_a_plan_is_a_frozen_value():
         a.chains = 9
 
 
+def test_a_plan_cannot_be_changed_into_one_that_costs_more_than_it_says():
+    plan = dp.plan(dp.LogisticRegression(), public(200), dp.Barker(steps=20, scale=0.02))
+    longer = dataclasses.replace(plan.settings, steps=40)
+    wider = dataclasses.replace(plan.settings, clip=1.0)
+    for change in ({"chains": 2}, {"settings": longer}, {"settings": wider}, {"adjacency": "add_remove"}):
+        with pytest.raises(ValueError, match="guarantee is not that of this run"):
+            dataclasses.replace(plan, **change)
+    small = dp.plan(dp.LogisticRegression(), public(10**4), dp.Barker(steps=5, scale=1e-4, batch_size=500))
+    with pytest.raises(ValueError, match="guarantee is not that of this run"):
+        dataclasses.replace(small, public=public(10**6))
+
+
 def test_a_whole_number_of_chains_may_be_a_float():
     plan = dp.plan(dp.LogisticRegression(), public(200), dp.Barker(steps=20.0, scale=0.02), chains=2.0)
     assert type(plan.chains) is type(plan.settings.steps) is int
