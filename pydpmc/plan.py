@@ -60,6 +60,16 @@ class Plan:
     forecast: Forecast
     init: tuple[tuple[float, ...], ...] | Literal["prior"] | None = None
 
+    def __post_init__(self) -> None:
+        if not self.private:
+            covered = self.guarantee.void is not None
+        else:
+            uses = ((self.settings.event(self.adjacency), self.settings.steps * self.chains),)
+            covered = self.guarantee.events == uses and self.guarantee.adjacency == self.adjacency
+            covered &= not self.settings.batch_size or self.settings.n == self.public.n
+        if not covered:
+            raise ValueError("the guarantee is not that of this run; use pydpmc.plan instead of changing a plan")
+
     def run(self, data: Data, **options: Any) -> Posterior:
         """Run the plan on the data; see `pydpmc.run.run` for the options."""
         from .run import run

@@ -76,7 +76,7 @@ def _privacy(plan: Plan) -> list[tuple[str, str]]:
     asked = "" if plan.epsilon is None else f" of {plan.epsilon:g} asked for"
     return [
         ("neighbours", neighbours),
-        ("epsilon", f"{_up(spent)} at delta = {delta:g}{asked}"),
+        ("epsilon", f"{_up(spent)} at delta = {float(delta)!r}{asked}"),
         ("assumptions", "; ".join(plan.guarantee.assumptions) or "none: convergence does not matter"),
     ]
 

@@ -22,7 +22,7 @@ def statement(guarantee: Guarantee, delta: float) -> str:
     epsilon = guarantee.epsilon(delta)
     neighbours = NEIGHBOURS[guarantee.adjacency].format(unit=guarantee.unit)
     return (
-        f"Everything released is ({_rounded_up(epsilon)}, {delta:g})-differentially private. "
+        f"Everything released is ({_rounded_up(epsilon)}, {float(delta)!r})-differentially private. "
         f"Protected unit: {guarantee.unit}. Neighbouring data sets differ by {neighbours}. "
         f"Released: {released}. {_conditions(guarantee.assumptions)}"
     )

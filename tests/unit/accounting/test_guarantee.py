@@ -75,6 +75,12 @@ def test_printed_epsilon_is_never_below_the_true_one(eps):
     assert eps <= printed <= eps * 1.001
 
 
+@pytest.mark.parametrize("delta", [1.2345649e-6, 1e-6, 0.1])
+def test_printed_delta_is_never_below_the_one_that_was_priced(delta):
+    text = acc.compose([(acc.GDP(1.0), 1)]).statement(delta)
+    assert float(text.split(")-differentially")[0].split(", ")[-1]) >= delta
+
+
 def test_combination_needs_one_adjacency_and_adds_assumptions():
     a = acc.compose([(acc.GDP(0.1), 1)], assumptions=["A"])
     b = acc.compose([(acc.GDP(0.2), 2)], assumptions=["B", "A"])
