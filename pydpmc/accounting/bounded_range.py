@@ -14,6 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from .events import ADJACENCIES, Floats, ProfileEvent
+from .figures import upper
 from .validation import positive
 
 
@@ -96,7 +97,7 @@ class AcceptBit(_BoundedRange):
         return replace(self, shift=_round_up(self.shift, ratio))
 
     def describe(self) -> str:  # noqa: D102
-        return f"an accept/reject bit on all records whose log-odds neighbours move by at most {self.shift:g}"
+        return f"an accept/reject bit on all records whose log-odds neighbours move by at most {upper(self.shift)}"
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,7 @@ class BoundedRange(_BoundedRange):
         return replace(self, eta=_round_up(self.eta, ratio))
 
     def describe(self) -> str:  # noqa: D102
-        return f"a release whose log-likelihood ratio has range {self.eta:g}"
+        return f"a release whose log-likelihood ratio has range {upper(self.eta)}"
 
 
 def _round_up(value: float, ratio: float) -> float:
