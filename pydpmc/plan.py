@@ -63,6 +63,18 @@ class Plan:
     forecast: Forecast | GradientForecast
     init: tuple[tuple[float, ...], ...] | Literal["prior"] | None = None
 
+    def __post_init__(self) -> None:
+        if not self.private:
+            covered = self.guarantee.void is not None
+        else:
+            own = self.settings.uses(self.adjacency, self.chains)
+            covered = list(self.guarantee.events[: len(own)]) == own  # after them come those of a warm start
+            covered &= self.guarantee.adjacency == self.adjacency
+            covered &= self.guarantee.total_variation >= self.settings.total_variation(self.chains)
+            covered &= not self.settings.batch_size or self.settings.n == self.public.n
+        if not covered:
+            raise ValueError("the guarantee is not that of this run; use pydpmc.plan instead of changing a plan")
+
     def run(self, data: Data, **options: Any) -> Posterior:
         """Run the plan on the data; see `pydpmc.run.run` for the options."""
         from .run import run

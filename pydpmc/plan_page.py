@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from .accounting.figures import upper
 from .samplers.forecast import ENOUGH_DRAWS, SOME_DRAWS, Forecast
 from .samplers.gradient_forecast import GradientForecast
 from .samplers.gradient_settings import GradientSettings
@@ -93,14 +94,9 @@ def _privacy(plan: Plan) -> list[tuple[str, str]]:
     asked = "" if plan.epsilon is None else f" of {plan.epsilon:g} asked for"
     return [
         ("neighbours", neighbours),
-        ("epsilon", f"{_up(spent)} at delta = {delta:g}{asked}"),
+        ("epsilon", f"{upper(spent, 4)} at delta = {float(delta)!r}{asked}"),
         ("assumptions", "; ".join(plan.guarantee.assumptions) or "none: convergence does not matter"),
     ]
-
-
-def _up(epsilon: float) -> str:
-    digits = 3 - math.floor(math.log10(epsilon)) if epsilon > 0 else 3
-    return f"{math.ceil(epsilon * 10**digits) / 10**digits:.{max(digits, 0)}f}"
 
 
 def _outlook(plan: Plan) -> list[tuple[str, str]]:

@@ -34,11 +34,13 @@ static void raise_to_cell_maximum(double* best, std::size_t n, const double* low
     const double lift = sag[i] + (next - here);
     const double positive = lift < 0.0 ? 0.0 : lift;
     const double climb = positive < 2.0 * sag[i] ? positive : 2.0 * sag[i];
-    const double inside = here + climb * climb * quarter_inverse_sag[i];
+    const double inside = here + climb * (climb * quarter_inverse_sag[i]);
     const double cell = inside < next ? next : inside;
     best[i] = best[i] < cell ? cell : best[i];
   }
 }
+
+constexpr double least_sag = 1e-290;  // smaller ones are dropped, and paid for in values()
 
 class BitInduction {
  public:
@@ -79,14 +81,15 @@ class BitInduction {
     first_ = first;
   }
 
-  // V(-i d) for i = 0..depth, raised by the rounding of `steps` steps (all terms are non-negative).
+  // V(-i d) for i = 0..depth, raised by the rounding of `steps` steps (all terms are non-negative), by the
+  // sags below `least_sag` and by what underflowed.
   std::vector<double> values(std::size_t steps) {
     const std::size_t zero = padding_ + depth_;
     extend(padding_, zero);
-    const double rounding =
-        1.0 + 16.0 * std::numeric_limits<double>::epsilon() * static_cast<double>(steps + 1);
+    const double count = static_cast<double>(steps + 1);
+    const double rounding = 1.0 + 16.0 * std::numeric_limits<double>::epsilon() * count;
     std::vector<double> out(depth_ + 1);
-    for (std::size_t i = 0; i <= depth_; ++i) out[i] = value_[zero - i] * rounding;
+    for (std::size_t i = 0; i <= depth_; ++i) out[i] = value_[zero - i] * rounding + 2.0 * least_sag * count;
     return out;
   }
 
@@ -115,8 +118,8 @@ class BitInduction {
       const double upper_rise = value_[k + 1] - value_[k];
       const double lower_rise = value_[k + 1 - padding_] - value_[k - padding_];
       const double bend = scale * (upper_rise * shrink - lower_rise);
-      sag_[k] = bend > 1e-290 ? bend : 0.0;
-      quarter_inverse_sag_[k] = bend > 1e-290 ? 0.25 / bend : 0.0;
+      sag_[k] = bend > least_sag ? bend : 0.0;
+      quarter_inverse_sag_[k] = bend > least_sag ? 0.25 / bend : 0.0;
     }
   }
 

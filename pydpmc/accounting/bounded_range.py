@@ -14,6 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from .events import ADJACENCIES, Floats, ProfileEvent
+from .figures import upper
 from .validation import positive
 
 
@@ -26,15 +27,29 @@ def range_profile(s: float, eps: Floats) -> Floats:
 def range_log_moment(s: float, orders: Floats) -> Floats:
     """Log sup_t E_P[ratio^(a-1)], in closed form, rounded up.
 
-    With x = e^t the moment is x^b (A - B x), b = a - 1; it is largest at x = b A / (a B), inside [1, e^s].
+    With x = e^t the moment is x^b (A - B x), b = a - 1; it is largest at x = b A / (a B), inside [1, e^s]. For
+    a s < 1 the two terms of A - B x nearly cancel, and the moment is summed from its excess over 1 instead.
     """
     b = orders - 1.0
+    rise = b * math.expm1(s)
+    best = np.clip(np.log1p((rise + (rise / np.expm1(np.minimum(b * s, 700.0)) - 1.0)) / orders), 0.0, s)
     fall = np.exp(-b * s)
     slope = -np.expm1(-b * s) / math.expm1(s)
     level = math.exp(s) * slope + fall
-    best = np.clip(np.log(b * level / (orders * slope)), 0.0, s)
-    moment: Floats = b * best + np.log(level - slope * np.exp(best)) + 1e-15 * (1.0 + b * s)
+    moment: Floats = np.where(
+        orders * s < 1.0,
+        np.log1p(_excess_moment(s, np.minimum(orders, 1.0 / s), best)) + 1e-15 * orders * s,
+        b * best + np.log(level - slope * np.exp(best)) + 1e-15 * (1.0 + b) * (1.0 + s),
+    )
     return moment
+
+
+def _excess_moment(s: float, orders: Floats, t: Floats) -> Floats:
+    """E_Q[ratio^a] - 1 of the two-point ratio {e^t, e^{t-s}} of mean 1."""
+    upper = -np.expm1(t - s) * np.exp(-t) / -math.expm1(-s)
+    lower = np.expm1(-t) / math.expm1(-s)
+    excess: Floats = upper * np.expm1(orders * t) + lower * np.expm1(orders * (t - s))
+    return excess
 
 
 class _BoundedRange(ProfileEvent):
@@ -82,7 +97,7 @@ class AcceptBit(_BoundedRange):
         return replace(self, shift=_round_up(self.shift, ratio))
 
     def describe(self) -> str:  # noqa: D102
-        return f"an accept/reject bit on all records whose log-odds neighbours move by at most {self.shift:g}"
+        return f"an accept/reject bit on all records whose log-odds neighbours move by at most {upper(self.shift)}"
 
 
 @dataclass(frozen=True)
@@ -109,7 +124,7 @@ class BoundedRange(_BoundedRange):
         return replace(self, eta=_round_up(self.eta, ratio))
 
     def describe(self) -> str:  # noqa: D102
-        return f"a release whose log-likelihood ratio has range {self.eta:g}"
+        return f"a release whose log-likelihood ratio has range {upper(self.eta)}"
 
 
 def _round_up(value: float, ratio: float) -> float:

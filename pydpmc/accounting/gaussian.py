@@ -15,6 +15,7 @@ import numpy as np
 from scipy.special import erfcx
 
 from .events import Event, Floats
+from .figures import lower, upper
 from .gaussian_cells import LARGEST_DEVIATION, gaussian_loss
 from .privacy_loss import UNIT, PrivacyLoss
 from .validation import positive
@@ -86,7 +87,7 @@ class GDP(Event):
         return orders * (orders - 1.0) * self.gaussian_mu(adjacency) ** 2 / 2
 
     def describe(self) -> str:  # noqa: D102
-        return f"a release that is {self.mu:g}-GDP"
+        return f"a release that is {upper(self.mu)}-GDP"
 
 
 @dataclass(frozen=True)
@@ -131,4 +132,4 @@ class Gaussian(Event):
         return GDP(self.gaussian_mu(adjacency)).log_moment(orders, adjacency)
 
     def describe(self) -> str:  # noqa: D102
-        return f"a sum over all records with Gaussian noise (noise multiplier {self.noise_multiplier:g})"
+        return f"a sum over all records with Gaussian noise (noise multiplier {lower(self.noise_multiplier)})"

@@ -73,7 +73,7 @@ def induction_profile(shift: float, steps: int) -> InductionProfile | None:
     values = bit_induction(shift, steps, cells, depth)
     epsilons: Floats = shift / cells * np.arange(depth + 1, dtype=np.float64)
     within = np.minimum(epsilons, LARGEST_EXPONENT)
-    deltas = np.minimum(1.0, np.exp(within) * values * (1 + 1e-13))
+    deltas = np.minimum(1.0, np.exp(within) * values * (1 + 1e-12))
     deltas[epsilons > LARGEST_EXPONENT] = 1.0  # the running minimum below covers them
     return InductionProfile(epsilons, np.minimum.accumulate(deltas))
 

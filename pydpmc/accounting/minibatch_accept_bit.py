@@ -20,6 +20,7 @@ from scipy.special import ndtr
 from .. import _core
 from .correction import Correction, Floats, correction
 from .events import ProfileEvent
+from .figures import upper
 
 _ARITHMETIC_ERROR = 1e-9  # of D* and of v in the compiled test, absolute, each
 _THRESHOLD_ERROR = 2.0**-30  # of the realised p and of 1 - p, relative
@@ -112,7 +113,7 @@ class MinibatchAcceptBit(ProfileEvent):
         """The event in words."""
         return (
             f"one accept/reject bit of the Barker test on {self.b} of {self.n} records drawn without "
-            f"replacement (variance estimate at most {self.v_max:g} of {self.c:g})"
+            f"replacement (variance estimate at most {upper(self.v_max)} of {self.c:g})"
         )
 
     def batch_profile(self, a: npt.ArrayLike) -> Floats:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .events import Event, Floats
+from .figures import lower, upper
 from .gaussian_cells import LARGEST_DEVIATION, mixture_loss
 from .privacy_loss import LARGEST_EXPONENT, PrivacyLoss
 from .validation import positive, share
@@ -81,8 +82,8 @@ class PoissonGaussian(Event):
 
     def describe(self) -> str:  # noqa: D102
         return (
-            f"a sum over a Poisson sample (each record with probability {self.rate:g}, drawn afresh) with "
-            f"Gaussian noise (noise multiplier {self.noise_multiplier:g})"
+            f"a sum over a Poisson sample (each record with probability {upper(self.rate)}, drawn afresh) with "
+            f"Gaussian noise (noise multiplier {lower(self.noise_multiplier)})"
         )
 
 

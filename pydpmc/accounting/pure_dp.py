@@ -13,6 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from .events import ADJACENCIES, Floats, ProfileEvent
+from .figures import upper
 from .validation import positive
 
 
@@ -46,4 +47,4 @@ class PureDP(ProfileEvent):
         return np.logaddexp(truth + b, truth - self.epsilon - b) + 1e-15 * (1.0 + b)
 
     def describe(self) -> str:  # noqa: D102
-        return f"a release that is {self.epsilon:g}-DP"
+        return f"a release that is {upper(self.epsilon)}-DP"

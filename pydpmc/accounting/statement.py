@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
+
+from .figures import upper
 
 if TYPE_CHECKING:
     from .guarantee import Guarantee
@@ -22,7 +23,7 @@ def statement(guarantee: Guarantee, delta: float) -> str:
     epsilon = guarantee.epsilon(delta)
     neighbours = NEIGHBOURS[guarantee.adjacency].format(unit=guarantee.unit)
     return (
-        f"Everything released is ({_rounded_up(epsilon)}, {delta:g})-differentially private. "
+        f"This release is ({upper(epsilon, 4)}, {float(delta)!r})-differentially private. "
         f"Protected unit: {guarantee.unit}. Neighbouring data sets differ by {neighbours}. "
         f"Released: {released}. {_conditions(guarantee.assumptions)}"
     )
@@ -30,13 +31,8 @@ def statement(guarantee: Guarantee, delta: float) -> str:
 
 def _conditions(assumptions: tuple[str, ...]) -> str:
     if not assumptions:
-        return "The guarantee is unconditional: it makes no assumption on convergence."
+        return (
+            "The guarantee is unconditional: it makes no assumption on convergence. Another run on the same records is "
+            "another release, and their costs compose."
+        )
     return "The guarantee holds only if: " + "; ".join(assumptions) + "."
-
-
-def _rounded_up(epsilon: float) -> str:
-    """Four digits, never below the number itself."""
-    if epsilon == 0.0 or math.isinf(epsilon):
-        return f"{epsilon:g}"
-    digits = 3 - math.floor(math.log10(epsilon))
-    return f"{math.ceil(epsilon * 10.0**digits) / 10.0**digits:.4g}"

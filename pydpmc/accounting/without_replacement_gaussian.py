@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from .amplification import amplified_epsilon, without_replacement
 from .events import Floats, ProfileEvent
+from .figures import lower
 from .gaussian import gdp_delta
 from .gaussian_cells import LARGEST_DEVIATION
 from .poisson_gaussian import round_down
@@ -50,5 +51,5 @@ class WithoutReplacementGaussian(ProfileEvent):
     def describe(self) -> str:  # noqa: D102
         return (
             f"a sum over {self.b} of {self.n} records (without replacement, drawn afresh) with Gaussian "
-            f"noise (noise multiplier {self.noise_multiplier:g})"
+            f"noise (noise multiplier {lower(self.noise_multiplier)})"
         )

@@ -238,6 +238,12 @@ def test_a_printed_epsilon_is_never_below_the_true_one():
         assert float(line.split()[1]) >= plan.guarantee.epsilon(1e-6)
 
 
+def test_a_printed_delta_is_never_below_the_one_that_was_priced():
+    delta = 1.2345649e-6
+    plan = dp.plan(dp.LogisticRegression(), public(), dp.Barker(steps=10, scale=0.01), delta=delta)
+    assert float(str(plan).split("at delta = ")[1].split()[0]) >= delta
+
+
 def test_the_forecast_says_no_for_tiny_data():
     plan = dp.plan(dp.LogisticRegression(), public(200), dp.Barker(steps=20, scale=0.02))
     assert plan.forecast.mixes is False
@@ -251,6 +257,18 @@ def test_a_plan_is_a_frozen_value():
     assert a == b
     with pytest.raises(dataclasses.FrozenInstanceError):
         a.chains = 9
+
+
+def test_a_plan_cannot_be_changed_into_one_that_costs_more_than_it_says():
+    plan = dp.plan(dp.LogisticRegression(), public(200), dp.Barker(steps=20, scale=0.02))
+    longer = dataclasses.replace(plan.settings, steps=40)
+    wider = dataclasses.replace(plan.settings, clip=1.0)
+    for change in ({"chains": 2}, {"settings": longer}, {"settings": wider}, {"adjacency": "add_remove"}):
+        with pytest.raises(ValueError, match="guarantee is not that of this run"):
+            dataclasses.replace(plan, **change)
+    small = dp.plan(dp.LogisticRegression(), public(10**4), dp.Barker(steps=5, scale=1e-4, batch_size=500))
+    with pytest.raises(ValueError, match="guarantee is not that of this run"):
+        dataclasses.replace(small, public=public(10**6))
 
 
 def test_a_whole_number_of_chains_may_be_a_float():

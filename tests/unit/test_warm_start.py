@@ -37,9 +37,7 @@ def test_a_start_that_used_up_the_budget_is_refused(data, first):
 
 
 def test_a_void_start_voids_the_run(data):
-    seeded = dp.sample(
-        dp.BernoulliLogit(), data, dp.Barker(steps=200), epsilon=0.5, delta=1e-6, progress=False, seed=1
-    )
+    seeded = dp.sample(dp.BernoulliLogit(), data, dp.Barker(steps=200), epsilon=0.5, delta=1e-6, progress=False, seed=1)
     plan = dp.plan(dp.BernoulliLogit(), data.public, dp.Barker(steps=10, scale=0.01), init=seeded)
     assert plan.guarantee.void is not None
 

@@ -2,6 +2,7 @@
 
 import math
 
+import mpmath as mp
 import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
@@ -9,6 +10,7 @@ from scipy.optimize import minimize_scalar
 from pydpmc import accounting as acc
 from pydpmc._core import bit_induction
 from pydpmc.accounting.bounded_range import range_log_moment, range_profile
+from pydpmc.accounting.bounds import RenyiBound
 from pydpmc.accounting.induction import cells_within_budget, induction_profile
 
 
@@ -25,6 +27,22 @@ def adaptive_optimum(s, steps, x, points=61):
         )
         best = np.maximum(best, after)
     return best
+
+
+def fixed_offset_delta(s, t, steps, eps):
+    """Exact delta of an attack that plays the ratios {e^t, e^{t-s}} at every step: a lower bound."""
+    s, t, a = mp.mpf(s), mp.mpf(t), mp.exp(eps)
+    p = (mp.exp(-t) - mp.exp(-s)) / (1 - mp.exp(-s))
+    ratios = [mp.exp(steps * t - s * k) for k in range(steps + 1)]
+    masses = [mp.binomial(steps, k) * p ** (steps - k) * (1 - p) ** k for k in range(steps + 1)]
+    return sum(mass * (ratio - a) for mass, ratio in zip(masses, ratios, strict=True) if ratio > a)
+
+
+@pytest.mark.parametrize("eps", [600, 655, 670, 689])
+def test_induction_does_not_underflow_to_a_free_release(eps):
+    with mp.workdps(40):
+        attack = max(fixed_offset_delta(7.0, 7.0 * share, 100, eps) for share in (0.9, 0.99))
+        assert 0 < attack <= mp.mpf(induction_profile(7.0, 100).delta(eps))
 
 
 @pytest.mark.parametrize("s", [0.05, 0.7, 3.0])
@@ -81,6 +99,31 @@ def test_renyi_curve_is_the_largest_over_the_offset(s, order):
     best = max(-search.fun, *(log_moment(t) for t in np.linspace(0, s, 500, endpoint=False)))
     found = float(range_log_moment(s, np.array([order]))[0])
     assert best - 1e-14 * (1 + b * s) <= found <= best * (1 + 1e-6) + 1e-13
+
+
+def exact_log_moment(s, order):
+    """Theorem 4 in 60 digits."""
+    s, b = mp.mpf(s), mp.mpf(order) - 1
+    slope = (1 - mp.exp(-b * s)) / mp.expm1(s)
+    level = mp.exp(s) * slope + mp.exp(-b * s)
+    x = b * level / ((b + 1) * slope)
+    return b * mp.log(x) + mp.log(level - slope * x)
+
+
+@pytest.mark.parametrize("s", [2e-10, 2e-9, 1e-6, 1e-3, 0.1, 2.0, 30.0])
+def test_renyi_curve_is_rounded_up_at_every_order(s):
+    orders = 1.0 + np.geomspace(1e-3, 1e6, 91)
+    with mp.workdps(60):
+        exact = [exact_log_moment(s, float(order)) for order in orders]
+        ratios = [mp.mpf(float(ours)) / true for ours, true in zip(range_log_moment(s, orders), exact, strict=True)]
+        assert min(ratios) >= 1
+        assert max(ratios) < 1.05
+
+
+def test_tiny_shifts_used_very_often_cost_more_than_the_gaussian_limit():
+    bits = acc.compose([(acc.AcceptBit(shift=2e-10), 3 * 10**13)])
+    limit = acc.compose([(acc.GDP(1e-10 * math.sqrt(3e13)), 1)])
+    assert RenyiBound(bits.events, "replace").epsilon(1e-6) >= limit.epsilon(1e-6)
 
 
 def test_bit_and_bounded_range_are_one_object():

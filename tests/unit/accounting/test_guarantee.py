@@ -8,7 +8,7 @@ import dp_accounting as dpa
 import pytest
 
 from pydpmc import accounting as acc
-from pydpmc.accounting import statement as words
+from pydpmc.accounting.figures import upper
 from pydpmc.errors import BudgetError, UnsupportedEventError
 
 ONE_OF_EACH = [
@@ -71,8 +71,14 @@ def test_statement_names_everything():
 
 @pytest.mark.parametrize("eps", [0.123449, 1.00001, 9.99951, 123.456, 0.0])
 def test_printed_epsilon_is_never_below_the_true_one(eps):
-    printed = float(words._rounded_up(eps))
+    printed = float(upper(eps, 4))
     assert eps <= printed <= eps * 1.001
+
+
+@pytest.mark.parametrize("delta", [1.2345649e-6, 1e-6, 0.1])
+def test_printed_delta_is_never_below_the_one_that_was_priced(delta):
+    text = acc.compose([(acc.GDP(1.0), 1)]).statement(delta)
+    assert float(text.split(")-differentially")[0].split(", ")[-1]) >= delta
 
 
 def test_combination_needs_one_adjacency_and_adds_assumptions():
