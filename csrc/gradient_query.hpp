@@ -28,8 +28,9 @@ struct QuerySpec {
   CountTable count;  // Poisson only
 };
 
-// A bound on floating-point error of a computed norm and of the scaling by it.
-constexpr double norm_rounding = 1.0 - 1e-12;
+// What floating-point errors of a computed norm and of the scaling by it may add: docs/privacy/sgld.md,
+// lemma 2.
+inline double below_norm_rounding(size_t dim) { return 1.0 - 1e-12 - static_cast<double>(dim) * 0x1p-53; }
 
 class GradientQuery {
  public:
@@ -48,7 +49,7 @@ class GradientQuery {
     const double unit = std::ldexp(sd, -rounded_normal_bits);
     const double room =
         0.5 * std::sqrt(static_cast<double>(dim)) * unit;  // nearest rounding of dim coordinates
-    const GradientGrid grid{std::fmax(0.0, spec_.clip - room) * norm_rounding, 1.0 / unit};
+    const GradientGrid grid{std::fmax(0.0, spec_.clip - room) * below_norm_rounding(dim), 1.0 / unit};
     sum(key, chain, step, theta, grid, team, first_thread, workspaces);
     Stream stream(key, Purpose::noise, chain, step);
     fill_rounded_normal(stream, noise_.data(), dim);

@@ -2,6 +2,7 @@
 
 from . import accounting
 from .data import Data
+from .max_step_size import max_step_size
 from .models import (
     BernoulliLogit,
     GaussianMean,
@@ -47,6 +48,7 @@ __all__ = [
     "Public",
     "StudentT",
     "accounting",
+    "max_step_size",
     "plan",
     "sample",
 ]

@@ -30,12 +30,14 @@ Sampling sampling_of(const std::string& name) {
   throw std::invalid_argument("unknown sampling: " + name);
 }
 
+constexpr double smallest = 0x1p-200, largest = 0x1p200;  // far from underflow and overflow of the grid step
+
 // Sums of clipped gradients and noise must stay far from the ends of a 64-bit integer, at every noise level.
 void require_headroom(const QuerySpec& query, int64_t n, const std::vector<double>& noise) {
   constexpr double farthest_noise = 0x1p37;  // 16 standard deviations and more
   const double most = static_cast<double>(query.sampling == Sampling::full ? n : query.batch);
   for (double sd : noise) {
-    require(sd > 0 && std::isfinite(sd), "noise must be positive and finite");
+    require(sd >= smallest && sd <= largest, "noise must lie between 2^-200 and 2^200");
     const double one = query.clip / std::ldexp(sd, -rounded_normal_bits);
     require(one < 0x1p50 && most * one + farthest_noise < 0x1p62, "clip over noise overflows a 64-bit sum");
   }
@@ -54,7 +56,7 @@ class BoundGradientRun {
     const Records records = records_of(rows_, columns, has_target);
     QuerySpec query{
         sampling_of(sampling), clip, batch, {first_count, std::move(count_high), std::move(count_low)}};
-    require(clip > 0 && std::isfinite(clip), "clip must be positive and finite");
+    require(clip >= smallest && clip <= largest, "clip must lie between 2^-200 and 2^200");
     require(step_size.size() == noise.size() && !noise.empty(),
             "step_size and noise need one entry per step");
     require(query.sampling == Sampling::full || (batch >= 1 && batch <= records.n), "batch must be 1 to n");

@@ -1,10 +1,8 @@
 // Sums of clipped per-record gradients on the integer grid: the only loop over records of the gradient
 // samplers. A record's gradient is scaled down to norm at most `clip`, each coordinate is rounded to the
 // nearest multiple of the grid step, and the integers are summed, so that order and threads do not matter. A
-// record whose gradient is not finite adds nothing.
+// record whose gradient is not finite, or has a factor beyond 2^250, adds nothing.
 #pragma once
-
-#include <cfloat>
 
 #include "kernels/ratio.hpp"
 
@@ -67,6 +65,15 @@ PYDPMC_INLINE double squared_norm(const double* row, const double* centre, int c
   return sum_lanes(total) + rest;
 }
 
+// Squares up to here have products that neither overflow nor lose the norm to underflow.
+constexpr double largest_square = 0x1p500;
+
+// The squared norm of a gradient from the squares of its factors; infinite if it cannot be trusted.
+PYDPMC_INLINE double gradient_norm2(double row2, double first2, double second2) noexcept {
+  const bool trusted = row2 <= largest_square && first2 <= largest_square && second2 <= largest_square;
+  return trusted ? first2 * row2 + second2 : __builtin_inf();
+}
+
 // Adds the clipped gradients of the records row_of(0) .. row_of(count-1) to sums[0 .. dim-1].
 template <class Model, class RowOf>
 inline void add_gradients(const ModelSpec& spec, const Records& records, const Prepared& p,
@@ -85,14 +92,11 @@ inline void add_gradients(const ModelSpec& spec, const Records& records, const P
     store(first, score.first);
     store(second, score.second);
     for (int k = 0; k < here; ++k) {
-      double norm2;
-      if constexpr (Model::has_slopes) {
-        norm2 = first[k] * first[k] * (squared_norm(row[k], centre, columns) + shift);
-        if (extra) norm2 += second[k] * second[k];
-      } else {
-        norm2 = first[k] * first[k] + second[k] * second[k];
-      }
-      if (!(norm2 <= DBL_MAX)) continue;
+      const bool uses_second = !Model::has_slopes || extra;
+      const double row2 = Model::has_slopes ? squared_norm(row[k], centre, columns) + shift : 1.0;
+      const double second2 = uses_second ? second[k] * second[k] : 0.0;
+      const double norm2 = gradient_norm2(row2, first[k] * first[k], second2);
+      if (norm2 == __builtin_inf()) continue;
       const double norm = __builtin_sqrt(norm2);
       const double factor = (norm > grid.clip ? grid.clip / norm : 1.0) * grid.per_unit;
       if constexpr (Model::has_slopes) {

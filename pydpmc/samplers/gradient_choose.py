@@ -7,6 +7,7 @@ import math
 
 from .. import accounting as acc
 from ..errors import BudgetError, UnsupportedEventError
+from .gradient_calibration import calibrated
 from .gradient_settings import GradientSettings
 from .request import Request
 from .schedules import Constant, as_schedule
@@ -22,7 +23,9 @@ UNCLIPPED_HEADROOM = 2.0**29  # without privacy: the largest gradient in units o
 def choose(request: Request) -> GradientSettings:
     """Return a fully specified run that costs at most the budget."""
     _refuse_unsupported(request)
-    settings = _settings(request, request.sampler.steps or 1)
+    if getattr(request.sampler, "calibration", None) is not None:
+        return calibrated(request)
+    settings = settings_of(request, request.sampler.steps or 1)
     if not request.private:
         return dataclasses.replace(settings, steps=request.sampler.steps or DEFAULT_STEPS)
     if request.epsilon is None:
@@ -49,7 +52,8 @@ def _refuse_unsupported(request: Request) -> None:
         raise ValueError(f'batch_size is {batch} but there are {request.n} records; use sampling="full"')
 
 
-def _settings(request: Request, steps: int) -> GradientSettings:
+def settings_of(request: Request, steps: int) -> GradientSettings:
+    """Return the run with everything decided but what the budget decides."""
     sampler = request.sampler
     step_size = sampler.step_size if sampler.step_size is not None else _stable_step(request)
     schedule = as_schedule(step_size)
@@ -125,10 +129,14 @@ def _batch(request: Request, step_size: float) -> tuple[str, int]:
     return ("full", 0) if 2 * batch > n else (sampling, batch)
 
 
+def cost(request: Request, settings: GradientSettings) -> float:
+    """Return the epsilon of all chains, and of what the start has cost, at the delta asked for."""
+    return request.cost(settings.uses(request.adjacency, request.chains), settings.total_variation(request.chains))
+
+
 def _fits(request: Request, settings: GradientSettings) -> bool:
     assert request.epsilon is not None
-    uses = settings.uses(request.adjacency, request.chains)
-    return request.cost(uses, settings.total_variation(request.chains)) <= request.epsilon
+    return cost(request, settings) <= request.epsilon
 
 
 def _longest(request: Request, settings: GradientSettings) -> GradientSettings:

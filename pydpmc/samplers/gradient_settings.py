@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .gradient_forecast import GradientForecast
 
 Floats = npt.NDArray[np.float64]
+ARITHMETIC = 1.0 - 1e-12  # of a noise multiplier: roundings of the clip and of this quotient
 ROUNDED_NORMAL_ERROR = 2.0**-63  # per coordinate and draw: docs/privacy/rounded_normal.md
 
 
@@ -39,6 +40,8 @@ class GradientSettings:
     rate: float  # of a record to be in a batch: b / n, or 1
     batch_size: int  # 0: all records
     heat: float = 1.0  # noise relative to what the target needs; above 1 the chain is hotter
+    least_variance: float = 0.0  # of the noise on the stochastic gradient of U
+    calibration: str | None = None  # the paper whose rules these are
 
     @property
     def step_sizes(self) -> Floats:
@@ -48,11 +51,17 @@ class GradientSettings:
     @property
     def noise(self) -> Floats:
         """The standard deviation of the noise on the clipped sum of gradients, for every step."""
-        return np.asarray(self.heat * np.sqrt(2.0 * self.friction_of_noise / self.step_sizes) * self.rate / self.w)
+        variance = np.maximum(self.heat**2 * 2.0 * self.friction_of_noise / self.step_sizes, self.least_variance)
+        return np.asarray(np.sqrt(variance) * self.rate / self.w)
+
+    @property
+    def temperatures(self) -> Floats:
+        """The temperature of the chain at every step; the target's is 1."""
+        return np.asarray((self.noise * self.w / self.rate) ** 2 * self.step_sizes / (2.0 * self.friction_of_noise))
 
     def uses(self, adjacency: str, chains: int) -> list[tuple[Event, int]]:
         """Return what all steps of all chains release."""
-        levels, counts = np.unique(self.noise / self.clip, return_counts=True)
+        levels, counts = np.unique(self.noise / self.clip * ARITHMETIC, return_counts=True)
         return [(self._event(float(z)), int(k) * chains) for z, k in zip(levels, counts, strict=True)]
 
     def _event(self, noise_multiplier: float) -> Event:
@@ -108,6 +117,7 @@ class GradientSettings:
             "w": self.w,
             "friction": self.friction,
             "heat": self.heat,
+            "calibration": self.calibration,
         }
 
     def rows(self, size: int | None) -> Sequence[tuple[str, str]]:
@@ -121,6 +131,17 @@ class GradientSettings:
             ("gradient clip", f"{self.clip:.4g}"),
             ("noise multiplier", f"{self.noise.min() / self.clip:.4g} and more"),
         ]
-        if self.heat > 1.0:
+        if self.calibration is not None:
+            rows += self._calibration_rows()
+        elif self.heat > 1.0:
             rows.append(("temperature", f"{self.heat**2:.3g} times the target's, to meet the budget"))
         return rows
+
+    def _calibration_rows(self) -> list[tuple[str, str]]:
+        low, high = float(self.temperatures.min()), float(self.temperatures.max())
+        span = f"{low:.3g}" if high < 1.001 * low else f"{low:.3g} to {high:.3g}"
+        targets = f"exp(-{1.0 / high:.3g} U)" if high < 1.001 * low else "another law at every step"
+        return [
+            ("calibration", f"{self.calibration}, its noise and step sizes as printed; epsilon is ours"),
+            ("temperature", f"{span} times the target's: the chain targets {targets}, not exp(-U)"),
+        ]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from .gradient import GradientSampler
+from .gradient_calibration import CALIBRATIONS
 
 
 @dataclass(frozen=True)
@@ -13,7 +14,15 @@ class SGLD(GradientSampler):
     """theta' = theta - h g + sqrt(2h) xi: the injected noise is itself the Gaussian mechanism.
 
     Privacy pays for the diffusion time h times steps, so a smaller step with more steps costs compute only.
-    The parameters are those of GradientSampler.
+    The parameters are those of GradientSampler and
+
+    Parameters
+    ----------
+    calibration
+        ``"wang2015"`` (papers/001, algorithm 2) or ``"li2019"`` (papers/003, algorithm 1): step sizes and noise as the
+        paper prints them, priced by our accountant. As printed, the noise has half the variance that the target needs;
+        ``print(plan)`` says what the chain targets instead. Under ``"li2019"`` `step_size` is the paper's eta, which
+        multiplies the mean gradient.
 
     Examples
     --------
@@ -25,3 +34,9 @@ class SGLD(GradientSampler):
     """
 
     core_name: ClassVar[str] = "sgld"
+    calibration: str | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.calibration is not None and self.calibration not in CALIBRATIONS:
+            raise ValueError(f"calibration must be one of {', '.join(CALIBRATIONS)}, not {self.calibration!r}")

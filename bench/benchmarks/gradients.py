@@ -1,0 +1,51 @@
+"""Steps per second of SGLD on one chain and one thread, in double precision."""
+
+import time
+
+import numpy as np
+
+import pydpmc as dp
+
+
+def logistic_data(n, columns):
+    random = np.random.default_rng(3)
+    x = random.standard_normal((n, columns)) / np.sqrt(columns)
+    y = random.random(n) < 0.5
+    return dp.Data(x, y.astype(float), row_norm=2.0)
+
+
+class Sgld:
+    """W2: N = 32561, d = 109, b = 256 (the shape of Adult). W3: N = 1e5, d = 1000, b = 1024."""
+
+    timeout = 300
+    params = ("W2", "W3")
+    param_names = ("workload",)
+    workloads = {"W2": (32_561, 109, 256, 20_000), "W3": (100_000, 1000, 1024, 800)}  # noqa: RUF012
+
+    def setup(self, workload):
+        n, columns, batch, steps = self.workloads[workload]
+        self.data = logistic_data(n, columns)
+        self.plans = {
+            sampling: dp.plan(
+                dp.LogisticRegression(),
+                self.data.public,
+                dp.SGLD(steps=steps, step_size=1e-5, batch_size=batch, sampling=sampling),
+            )
+            for sampling in ("poisson", "without_replacement")
+        }
+        self.plans["poisson"].run(self.data, draws=1, threads=1, progress=False)
+
+    def _steps_per_second(self, sampling):
+        plan = self.plans[sampling]
+        started = time.perf_counter()
+        plan.run(self.data, draws=100, threads=1, progress=False)
+        return plan.settings.steps / (time.perf_counter() - started)
+
+    def track_poisson(self, workload):
+        return self._steps_per_second("poisson")
+
+    def track_without_replacement(self, workload):
+        return self._steps_per_second("without_replacement")
+
+    track_poisson.unit = "steps/s"
+    track_without_replacement.unit = "steps/s"

@@ -1,0 +1,124 @@
+"""The largest step size that a budget pays for: theorems 3 and 4 of papers/003, with an accountant for constants."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import numpy as np
+
+from . import accounting as acc
+from .accounting.gaussian import gdp_epsilon
+from .checks import whole
+from .errors import UnsupportedEventError
+
+VARIANCE = {"langevin": 2.0, "paper": 1.0}  # of the injected noise, in units of eta / n
+LEVELS = 120
+FARTHEST = 4096.0  # from the estimate that holds for large noise multipliers
+
+
+def max_step_size(
+    epsilon: float,
+    delta: float,
+    n: int,
+    steps: int,
+    clip: float,
+    *,
+    batch_size: int,
+    adjacency: Literal["replace", "add_remove"] = "replace",
+    decay: float = 0.0,
+    sampling: Literal["poisson", "without_replacement"] = "poisson",
+    noise: Literal["langevin", "paper"] = "langevin",
+    chains: int = 1,
+) -> float:
+    """Return the largest eta_1 for which SGLD with step sizes eta_1 t^-decay is (epsilon, delta)-DP.
+
+    eta multiplies the *mean* clipped gradient, as in papers/003: ``SGLD(step_size=eta / n)`` in this library.
+
+    Parameters
+    ----------
+    epsilon, delta
+        The budget of all chains.
+    n, steps, clip
+        Records (public), steps of a chain, bound L on the norm of a record's gradient.
+    batch_size
+        Expected (``"poisson"``) or exact (``"without_replacement"``) number of records per step.
+    decay
+        0 for a constant step (theorem 4), 1/3 for the decreasing one (theorem 3).
+    noise
+        ``"langevin"`` is the variance 2 eta / n that the posterior needs; ``"paper"`` the eta / n that papers/003
+        prints, with which the chain samples from the square of the posterior.
+
+    Returns
+    -------
+    float
+        A step size found to be within the budget. What the precision of the random numbers adds to delta depends on the
+        number of parameters and is left to ``plan``.
+
+    Examples
+    --------
+    >>> import pydpmc as dp
+    >>> eta = dp.max_step_size(1.0, 1e-5, n=50_000, steps=1000, clip=1.0, batch_size=500)
+    >>> 0.1 < eta < 10.0
+    True
+    """
+    steps, batch_size, chains = whole(steps, "steps"), whole(batch_size, "batch_size"), whole(chains, "chains")
+    _check(epsilon, delta, clip, decay, noise)
+    if sampling == "without_replacement" and adjacency != "replace":
+        raise UnsupportedEventError('sampling="without_replacement" is accounted for under adjacency="replace" only')
+    starts, counts = _levels(steps, decay)
+    variance = VARIANCE[noise]
+
+    def uses(eta: float) -> list[tuple[acc.Event, int]]:
+        multipliers = batch_size / clip * np.sqrt(variance / (n * eta)) * starts ** (decay / 2)
+        return [
+            (_event(float(z), batch_size, n, sampling), int(k) * chains)
+            for z, k in zip(multipliers, counts, strict=True)
+        ]
+
+    time = float((np.arange(1.0, steps + 1.0) ** -decay).sum()) * chains
+    sensitivity = clip * (2.0 if adjacency == "replace" else 1.0)
+    estimate = (_mu(epsilon, delta) / sensitivity) ** 2 * n * variance / time
+    bracket = (estimate / FARTHEST, estimate * 16.0)
+    return acc.calibrate(uses, epsilon=epsilon, delta=delta, adjacency=adjacency, bracket=bracket, integer=False)
+
+
+def _check(epsilon: float, delta: float, clip: float, decay: float, noise: str) -> None:
+    for name, value in (("epsilon", epsilon), ("clip", clip)):
+        if not (math.isfinite(value) and value > 0):
+            raise ValueError(f"{name} must be a positive finite number, not {value!r}")
+    if not 0 < delta < 1:
+        raise ValueError(f"delta must lie in (0, 1), not {delta!r}")
+    if not 0 <= decay <= 1:
+        raise ValueError(f"decay must lie in [0, 1], not {decay!r}")
+    if noise not in VARIANCE:
+        raise ValueError(f"noise must be one of {', '.join(VARIANCE)}, not {noise!r}")
+
+
+def _levels(steps: int, decay: float) -> tuple[np.ndarray[tuple[int], np.dtype[np.float64]], list[int]]:
+    """Group the steps; a group is priced as its first step, which has the least noise.
+
+    Equal parts of t^(1/3): finest where most of the cost lies.
+    """
+    if decay == 0.0:
+        return np.ones(1), [steps]
+    edges = np.unique(np.ceil(steps * (np.arange(LEVELS + 1) / LEVELS) ** 3)) + 1.0
+    return edges[:-1], [int(k) for k in np.diff(edges)]
+
+
+def _event(z: float, batch_size: int, n: int, sampling: str) -> acc.Event:
+    gaussian = acc.Gaussian(z)
+    if sampling == "poisson":
+        return gaussian.poisson(batch_size / n)
+    if sampling == "without_replacement":
+        return gaussian.without_replacement(batch_size, n)
+    raise ValueError(f'sampling must be "poisson" or "without_replacement", not {sampling!r}')
+
+
+def _mu(epsilon: float, delta: float) -> float:
+    """Return the mu for which mu-GDP is (epsilon, delta)-DP, within a per cent."""
+    low, high = 1e-12, 1e6
+    while high > 1.01 * low:
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if gdp_epsilon(middle, delta) <= epsilon else (low, middle)
+    return low
