@@ -28,8 +28,14 @@ struct QuerySpec {
   CountTable count;  // Poisson only
 };
 
-// A bound on floating-point error of a computed norm and of the scaling by it.
-constexpr double norm_rounding = 1.0 - 1e-12;
+// The grid on which each record's integers have norm at most clip / unit: room is left for the rounding of
+// `dim` coordinates to the nearest integer, and for floating-point error of a computed norm and of the
+// scaling by it.
+inline GradientGrid grid_within(double clip, double unit, int dim) noexcept {
+  const double room = 0.5 * std::sqrt(static_cast<double>(dim)) * unit;
+  const double floating_point = 1e-12 + 1e-15 * dim;
+  return {std::fmax(0.0, clip - room) * (1.0 - floating_point), 1.0 / unit};
+}
 
 class GradientQuery {
  public:
@@ -46,9 +52,7 @@ class GradientQuery {
                   int first_thread, Workspaces& workspaces, std::vector<double>& out) noexcept {
     const size_t dim = noise_.size();
     const double unit = std::ldexp(sd, -rounded_normal_bits);
-    const double room =
-        0.5 * std::sqrt(static_cast<double>(dim)) * unit;  // nearest rounding of dim coordinates
-    const GradientGrid grid{std::fmax(0.0, spec_.clip - room) * norm_rounding, 1.0 / unit};
+    const GradientGrid grid = grid_within(spec_.clip, unit, model_.dim);
     sum(key, chain, step, theta, grid, team, first_thread, workspaces);
     Stream stream(key, Purpose::noise, chain, step);
     fill_rounded_normal(stream, noise_.data(), dim);

@@ -53,7 +53,7 @@ class BoundGradientRun {
     const Records records = records_of(rows_, columns, has_target);
     QuerySpec query{
         sampling_of(sampling), clip, batch, {first_count, std::move(count_high), std::move(count_low)}};
-    require(clip > 0 && std::isfinite(clip), "clip must be positive and finite");
+    require(clip >= 1e-100 && clip <= 1e100, "clip must lie between 1e-100 and 1e100");
     require(step_size.size() == noise.size() && !noise.empty(),
             "step_size and noise need one entry per step");
     require(query.sampling == Sampling::full || (batch >= 1 && batch <= records.n), "batch must be 1 to n");

@@ -75,6 +75,9 @@ inline void add_gradients(const ModelSpec& spec, const Records& records, const P
   const int columns = records.columns, shift = spec.intercept ? 1 : 0;
   const double* centre = Model::has_target || !Model::has_slopes ? nullptr : p.slopes;
   const bool extra = Model::has_slopes && spec.dim > columns + shift;
+  // Squares are taken in units of the clip: what underflows is then below 1e-15 per coordinate, whatever the
+  // clip.
+  const double per_clip = 1.0 / grid.clip;
   int64_t added = 0;
   for (int64_t i = 0; i < count; i += lanes) {
     const int here = rest_of(i, count);
@@ -85,16 +88,16 @@ inline void add_gradients(const ModelSpec& spec, const Records& records, const P
     store(first, score.first);
     store(second, score.second);
     for (int k = 0; k < here; ++k) {
+      const double one = first[k] * per_clip, two = second[k] * per_clip;
       double norm2;
       if constexpr (Model::has_slopes) {
-        norm2 = first[k] * first[k] * (squared_norm(row[k], centre, columns) + shift);
-        if (extra) norm2 += second[k] * second[k];
+        norm2 = one * one * (squared_norm(row[k], centre, columns) + shift);
+        if (extra) norm2 += two * two;
       } else {
-        norm2 = first[k] * first[k] + second[k] * second[k];
+        norm2 = one * one + two * two;
       }
       if (!(norm2 <= DBL_MAX)) continue;
-      const double norm = __builtin_sqrt(norm2);
-      const double factor = (norm > grid.clip ? grid.clip / norm : 1.0) * grid.per_unit;
+      const double factor = norm2 > 1.0 ? grid.per_unit / __builtin_sqrt(norm2) : grid.per_unit;
       if constexpr (Model::has_slopes) {
         add_row(sums + shift, row[k], centre, first[k] * factor, columns);
         if (shift) add_scalar(sums, first[k] * factor);
