@@ -17,14 +17,15 @@ LEAST_MULTIPLIER = 4.0  # below, the cost of a step grows faster than its step s
 MOST_STEPS = 50_000
 DEFAULT_STEPS = 10_000
 UNCLIPPED_HEADROOM = 2.0**29  # without privacy: the largest gradient in units of the noise, over all records
+UNCLIPPED_MOST = 2.0**17  # and of one record
 
 
 def choose(request: Request) -> GradientSettings:
     """Return a fully specified run that costs at most the budget."""
     _refuse_unsupported(request)
-    settings = _settings(request, request.sampler.steps or 1)
     if not request.private:
-        return dataclasses.replace(settings, steps=request.sampler.steps or DEFAULT_STEPS)
+        return _settings(request, request.sampler.steps or DEFAULT_STEPS)
+    settings = _settings(request, request.sampler.steps or 1)
     if request.epsilon is None:
         if request.sampler.steps is None or request.sampler.step_size is None:
             raise ValueError(
@@ -87,7 +88,7 @@ def _clip(request: Request, draft: GradientSettings) -> float:
             "bound on the norm of one record's gradient, or declare bounds (row_norm, x_bounds) in Data"
         )
     if not request.private:
-        return float(draft.noise.min()) * UNCLIPPED_HEADROOM / max(request.public.n, 1)
+        return float(draft.noise.min()) * min(UNCLIPPED_MOST, UNCLIPPED_HEADROOM / max(request.public.n, 1))
     assert lipschitz is not None
     return lipschitz
 
