@@ -9,7 +9,7 @@ from .. import accounting as acc
 from ..errors import BudgetError, UnsupportedEventError
 from .gradient_settings import GradientSettings
 from .request import Request
-from .schedules import Constant, as_schedule
+from .schedules import Constant, as_schedule, checked_values
 
 STABILITY = 0.1  # step size times the largest curvature: the variance is at most 5 % too large
 NOISE_SHARE = 0.1  # largest share of the injected variance that the choice of the batch may add
@@ -54,7 +54,7 @@ def _settings(request: Request, steps: int) -> GradientSettings:
     sampler = request.sampler
     step_size = sampler.step_size if sampler.step_size is not None else _stable_step(request)
     schedule = as_schedule(step_size)
-    first = float(schedule.values(steps).max())
+    first = float(checked_values(schedule, steps).max())
     sampling, batch = _batch(request, first)
     draft = GradientSettings(
         sampler=sampler.core_name,
