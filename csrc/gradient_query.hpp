@@ -32,6 +32,13 @@ struct QuerySpec {
 // lemma 2.
 inline double below_norm_rounding(size_t dim) { return 1.0 - 1e-12 - static_cast<double>(dim) * 0x1p-53; }
 
+// The grid on which each record's integers have norm at most clip / unit: room is left for the rounding of
+// `dim` coordinates to the nearest integer.
+inline GradientGrid grid_within(double clip, double unit, int dim) noexcept {
+  const double room = 0.5 * std::sqrt(static_cast<double>(dim)) * unit;
+  return {std::fmax(0.0, clip - room) * below_norm_rounding(static_cast<size_t>(dim)), 1.0 / unit};
+}
+
 class GradientQuery {
  public:
   GradientQuery(const QuerySpec& spec, const ModelSpec& model, const Records& records)
@@ -47,9 +54,7 @@ class GradientQuery {
                   int first_thread, Workspaces& workspaces, std::vector<double>& out) noexcept {
     const size_t dim = noise_.size();
     const double unit = std::ldexp(sd, -rounded_normal_bits);
-    const double room =
-        0.5 * std::sqrt(static_cast<double>(dim)) * unit;  // nearest rounding of dim coordinates
-    const GradientGrid grid{std::fmax(0.0, spec_.clip - room) * below_norm_rounding(dim), 1.0 / unit};
+    const GradientGrid grid = grid_within(spec_.clip, unit, model_.dim);
     sum(key, chain, step, theta, grid, team, first_thread, workspaces);
     Stream stream(key, Purpose::noise, chain, step);
     fill_rounded_normal(stream, noise_.data(), dim);

@@ -124,6 +124,20 @@ class GradientRun:
     @property
     def steps_done(self) -> int: ...
 
+def gradient_sum(
+    *,
+    rows: NDArray[np.float64],
+    columns: int,
+    has_target: bool,
+    model: str,
+    intercept: bool,
+    constants: tuple[float, float],
+    theta: list[float],
+    clip: float,
+    per_unit: float,
+    index: NDArray[np.uint32] | None = None,
+) -> NDArray[np.int64]: ...
+
 class random:
     purposes: dict[str, int]
     rounded_normal_bits: int

@@ -9,6 +9,7 @@
 
 #include "bind/shapes.hpp"
 #include "dispatch.hpp"
+#include "gradient_query.hpp"
 #include "parallel.hpp"
 #include "team.hpp"
 
@@ -54,6 +55,11 @@ RatioSum full_sum(const ModelSpec& spec, const Records& records, const Theta& cu
   return total;
 }
 
+void require_index(const Index& index, int64_t n) {
+  for (py::ssize_t i = 0; i < index.size(); ++i)
+    require(index.at(i) < n, "index names a record that is not there");
+}
+
 py::tuple ratio_sum(const Array& rows, int columns, bool has_target, const std::string& model, bool intercept,
                     std::array<double, 2> constants, const Theta& current, const Theta& proposal, double clip,
                     int bits, std::optional<Index> index, int threads, int64_t block) {
@@ -66,8 +72,7 @@ py::tuple ratio_sum(const Array& rows, int columns, bool has_target, const std::
   const Grid grid{clip, std::ldexp(1.0, bits) / clip};
   RatioSum r;
   if (index) {
-    for (py::ssize_t i = 0; i < index->size(); ++i)
-      require(index->at(i) < records.n, "index names a record that is not there");
+    require_index(*index, records.n);
     Theta slopes(workspace(records));
     r = kernels().batch_ratio(spec, records, current.data(), proposal.data(), slopes.data(), index->data(),
                               index->size(), grid);
@@ -75,6 +80,27 @@ py::tuple ratio_sum(const Array& rows, int columns, bool has_target, const std::
     r = full_sum(spec, records, current, proposal, grid, threads, block);
   }
   return py::make_tuple(r.sum, r.sum_squares, r.clipped);
+}
+
+py::array_t<int64_t> gradient_sum(const Array& rows, int columns, bool has_target, const std::string& model,
+                                  bool intercept, std::array<double, 2> constants, const Theta& theta,
+                                  double clip, double per_unit, std::optional<Index> index) {
+  const Records records = records_of(rows, columns, has_target);
+  const int dim = static_cast<int>(theta.size());
+  const ModelSpec spec = model_of(model, records, intercept, constants, dim);
+  require(clip >= 1e-100 && clip * per_unit < 0x1p50, "clip is too small, or its grid too fine");
+  const GradientGrid grid = grid_within(clip, 1.0 / per_unit, dim);
+  Workspaces workspaces(1, columns, dim);
+  workspaces.clear(0, 1);
+  if (index) {
+    require_index(*index, records.n);
+    kernels().batch_gradient(spec, records, theta.data(), workspaces.slopes(0), index->data(), index->size(),
+                             grid, workspaces.sums(0));
+  } else {
+    kernels().full_gradient(spec, records, theta.data(), workspaces.slopes(0), 0, records.n, grid,
+                            workspaces.sums(0));
+  }
+  return py::array_t<int64_t>(dim, workspaces.sums(0));
 }
 
 }  // namespace
@@ -91,4 +117,8 @@ void bind_kernels(py::module_& m) {
         py::arg("current"), py::arg("proposal"), py::arg("clip"), py::arg("bits"),
         py::arg("index") = py::none(), py::arg("threads") = 1, py::arg("block") = 4096,
         "For tests: (sum, sum of squares, clipped) of the quantised ratios, of all records or of a batch.");
+  m.def("gradient_sum", &gradient_sum, py::kw_only(), py::arg("rows").noconvert(), py::arg("columns"),
+        py::arg("has_target"), py::arg("model"), py::arg("intercept"), py::arg("constants"), py::arg("theta"),
+        py::arg("clip"), py::arg("per_unit"), py::arg("index") = py::none(),
+        "For tests: the integer sum of the clipped gradients, of all records or of a batch.");
 }

@@ -10,7 +10,7 @@ from ..errors import BudgetError, UnsupportedEventError
 from .gradient_calibration import calibrated
 from .gradient_settings import GradientSettings
 from .request import Request
-from .schedules import Constant, as_schedule
+from .schedules import Constant, as_schedule, checked_values
 
 STABILITY = 0.1  # step size times the largest curvature: the variance is at most 5 % too large
 NOISE_SHARE = 0.1  # largest share of the injected variance that the choice of the batch may add
@@ -18,6 +18,7 @@ LEAST_MULTIPLIER = 4.0  # below, the cost of a step grows faster than its step s
 MOST_STEPS = 100_000
 DEFAULT_STEPS = 10_000
 UNCLIPPED_HEADROOM = 2.0**29  # without privacy: the largest gradient in units of the noise, over all records
+UNCLIPPED_MOST = 2.0**17  # and of one record
 
 
 def choose(request: Request) -> GradientSettings:
@@ -25,9 +26,9 @@ def choose(request: Request) -> GradientSettings:
     _refuse_unsupported(request)
     if getattr(request.sampler, "calibration", None) is not None:
         return calibrated(request)
-    settings = settings_of(request, request.sampler.steps or 1)
     if not request.private:
-        return dataclasses.replace(settings, steps=request.sampler.steps or DEFAULT_STEPS)
+        return settings_of(request, request.sampler.steps or DEFAULT_STEPS)
+    settings = settings_of(request, request.sampler.steps or 1)
     if request.epsilon is None:
         if request.sampler.steps is None or request.sampler.step_size is None:
             raise ValueError(
@@ -57,7 +58,7 @@ def settings_of(request: Request, steps: int) -> GradientSettings:
     sampler = request.sampler
     step_size = sampler.step_size if sampler.step_size is not None else _stable_step(request)
     schedule = as_schedule(step_size)
-    first = float(schedule.values(steps).max())
+    first = float(checked_values(schedule, steps).max())
     sampling, batch = _batch(request, first)
     draft = GradientSettings(
         sampler=sampler.core_name,
@@ -91,7 +92,7 @@ def _clip(request: Request, draft: GradientSettings) -> float:
             "bound on the norm of one record's gradient, or declare bounds (row_norm, x_bounds) in Data"
         )
     if not request.private:
-        return float(draft.noise.min()) * UNCLIPPED_HEADROOM / max(request.public.n, 1)
+        return float(draft.noise.min()) * min(UNCLIPPED_MOST, UNCLIPPED_HEADROOM / max(request.public.n, 1))
     assert lipschitz is not None
     return lipschitz
 

@@ -76,6 +76,16 @@ class Piecewise(Schedule):
         return np.asarray(pieces[np.arange(steps) * len(pieces) // steps])
 
 
+def checked_values(schedule: Schedule, steps: int) -> Floats:
+    """Return the step sizes, all of them positive and finite."""
+    if isinstance(schedule, Piecewise) and len(schedule.step_sizes) == 0:
+        raise ValueError("step_size: Piecewise needs at least one step size")
+    values = schedule.values(steps)
+    if not (np.isfinite(values).all() and (values > 0.0).all()):
+        raise ValueError(f"step_size must be positive and finite at every step, which {schedule!r} is not")
+    return values
+
+
 def as_schedule(value: float | Schedule) -> Schedule:
     """Return a schedule: a number means the same step size throughout."""
     return value if isinstance(value, Schedule) else Constant(float(value))

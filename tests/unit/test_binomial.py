@@ -1,0 +1,96 @@
+"""Sizes of Poisson samples: exact tables, and what the compiled sampler makes of them (bar A3)."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import pydpmc as dp
+from pydpmc.run import _starts, _target_arguments
+from pydpmc.samplers.binomial import COUNT_ERROR, count_table
+
+CASES = [(1, 0.5), (5, 0.1), (5, 0.5), (50, 0.1), (50, 0.5), (50, 0.999), (300, 0.01)]
+
+
+def exact(n, rate):
+    q = Fraction(rate)
+    return [math.comb(n, k) * q**k * (1 - q) ** (n - k) for k in range(n + 1)]
+
+
+def law(table):
+    """The probabilities that a uniform 128-bit word gives each count."""
+    words = [0, *(high << 64 | low for high, low in zip(table.high, table.low, strict=True)), 1 << 128]
+    return {table.first + k: Fraction(b - a, 1 << 128) for k, (a, b) in enumerate(pairwise(words))}
+
+
+@pytest.mark.parametrize(("n", "rate"), CASES)
+def test_tables_are_within_their_declared_distance_of_the_binomial(n, rate):
+    found = law(count_table(n, rate))
+    distance = sum(abs(found.get(k, 0) - p) for k, p in enumerate(exact(n, rate))) / 2
+    assert min(found.values()) >= 0
+    assert sum(found.values()) == 1
+    assert distance <= Fraction(COUNT_ERROR)
+
+
+@pytest.mark.parametrize(("n", "rate"), [(10**5, 1e-3), (10**6, 0.01), (10**7, 1e-5)])
+def test_large_tables_have_the_binomials_moments_and_cut_no_tail(n, rate):
+    table = count_table(n, rate)
+    found = law(table)
+    mean = sum(k * p for k, p in found.items())
+    variance = sum(k * k * p for k, p in found.items()) - mean**2
+    assert float(mean) == pytest.approx(n * rate, rel=1e-12)
+    assert float(variance) == pytest.approx(n * rate * (1 - rate), rel=1e-12)
+    assert stats.binom.sf(table.most, n, rate) + stats.binom.cdf(table.first - 1, n, rate) < COUNT_ERROR / 2
+
+
+def batches(n, rate_of, count, seed, sampling="poisson"):
+    """Which records are in each batch: record i adds 1 to coordinate i, with next to no noise."""
+    batch, public_n = rate_of
+    data = dp.Data(np.eye(n), public_n=public_n)
+    rate = batch / public_n
+    sampler = dp.SGLD(steps=1, step_size=2.0 * (rate / 1e-3) ** 2, batch_size=batch, sampling=sampling, clip=1.0)
+    plan = dp.plan(
+        dp.GaussianMean(sigma=1.0), data.public, sampler, adjacency="replace" if sampling != "poisson" else "add_remove"
+    )
+    common = _target_arguments(plan, data) | {
+        "init": _starts(plan, None),
+        "draws": np.empty((1, 0, n)),
+        "warmup": 0,
+        "thin": 1,
+        "seed": seed,
+    }
+    sums = plan.settings.start(common, data.public).audit([0.0] * n, 0, count)
+    included = np.rint(sums)
+    assert np.abs(sums - included).max() < 0.01  # noise sd 0.001
+    assert set(np.unique(included)) == {0.0, 1.0}
+    return included
+
+
+def test_poisson_batches_of_the_compiled_query_are_independent_coins():
+    n, rate, count = 50, 0.1, 100_000
+    included = batches(n, (10, 100), count, 41)
+    assert (np.abs(included.mean(axis=0) - rate) < 4.5 * math.sqrt(rate * (1 - rate) / count)).all()
+    correlations = np.corrcoef(included, rowvar=False)[np.triu_indices(n, 1)]
+    assert np.abs(correlations).max() < stats.norm.isf(1e-6 / 2 / correlations.size) / math.sqrt(count)
+    sizes = np.bincount(included.sum(axis=1).astype(int), minlength=n + 1)
+    expected = count * stats.binom.pmf(np.arange(n + 1), n, rate)
+    common = expected > 10
+    observed = np.append(sizes[common], sizes[~common].sum())
+    assert stats.chisquare(observed, np.append(expected[common], expected[~common].sum())).pvalue > 1e-4
+
+
+def test_batches_without_replacement_have_their_size():
+    included = batches(20, (7, 20), 2000, 42, "without_replacement")
+    assert (included.sum(axis=1) == 7).all()
+    assert np.abs(included.mean(axis=0) - 0.35).max() < 4.5 * math.sqrt(0.35 * 0.65 / 2000)
+
+
+@pytest.mark.parametrize("n", [1, 2, 9])
+def test_any_number_of_records_can_be_sampled(n):
+    included = batches(n, (30, 100), 3000, 43)
+    assert np.abs(included.mean() - 0.3) < 4.5 * math.sqrt(0.21 / 3000 / n)
