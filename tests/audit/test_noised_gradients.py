@@ -1,0 +1,98 @@
+"""Noised gradient sums of the compiled query on worst-case neighbours: no more is leaked than claimed, and nearly that.
+
+Linear regression at theta = 0 with x = 1: a record's gradient is y, so y = 0 adds nothing and y = +-FAR is clipped.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import beta, binom, chisquare
+
+import pydpmc as dp
+from pydpmc.run import _starts, _target_arguments
+
+FAR, CLIP = 1000.0, 0.5
+TRIALS, CONFIDENCE, DELTA = 200_000, 1e-6, 1e-3
+
+
+def query(y, z, *, adjacency, sampling, batch_size=None, public_n=None):
+    """Return the plan of one step with noise multiplier z, and the compiled run of it."""
+    y = np.asarray(y, dtype=float)
+    data = dp.Data(np.ones(len(y)), y, public_n=public_n)
+    n = data.public.size(adjacency)
+    rate = 1.0 if batch_size is None else batch_size / n
+    sampler = dp.SGLD(
+        steps=1, step_size=2.0 * (rate / (z * CLIP)) ** 2, clip=CLIP, sampling=sampling, batch_size=batch_size
+    )
+    plan = dp.plan(dp.LinearRegression(sigma=1.0), data.public, sampler, adjacency=adjacency)
+    common = {"init": _starts(plan, 1), "draws": np.empty((1, 1, 1)), "warmup": 0, "thin": 1}
+    return plan, lambda seed: plan.settings.start(
+        {**_target_arguments(plan, data), **common, "seed": seed}, data.public
+    )
+
+
+def sums(start, seed):
+    return start(seed).audit([0.0], 0, TRIALS)[:, 0]
+
+
+def lower_bound(here, there):
+    """The largest epsilon at DELTA that half-lines prove, at this confidence; half of the trials choose, half prove."""
+    cuts = np.quantile(there[: TRIALS // 2], np.linspace(0.5, 0.999, 60))
+    p = np.array([(here[: TRIALS // 2] > c).mean() for c in cuts])
+    q = np.array([(there[: TRIALS // 2] > c).mean() for c in cuts])
+    cut = cuts[np.argmax(np.log(np.maximum(p - DELTA, 1e-9) / q))]
+    m = TRIALS - TRIALS // 2
+    hits, misses = (here[-m:] > cut).sum(), (there[-m:] > cut).sum()
+    least = beta.ppf(CONFIDENCE, hits, m - hits + 1)
+    most = beta.ppf(1 - CONFIDENCE, misses + 1, m - misses)
+    return math.log(max(least - DELTA, 1e-9) / most)
+
+
+PAIRS = {
+    "full, replace": ([FAR, 0, 0], [-FAR, 0, 0], {"adjacency": "replace", "sampling": "full"}),
+    "full, add_remove": ([FAR, 0, 0], [0, 0], {"adjacency": "add_remove", "sampling": "full"}),
+    "poisson, replace": ([FAR, 0], [-FAR, 0], {"adjacency": "replace", "sampling": "poisson", "batch_size": 1}),
+    "poisson, add_remove": (
+        [FAR, 0, 0],
+        [0, 0],
+        {"adjacency": "add_remove", "sampling": "poisson", "batch_size": 1, "public_n": 2},
+    ),
+    "without replacement": (
+        [FAR, -FAR],
+        [-FAR, -FAR],
+        {"adjacency": "replace", "sampling": "without_replacement", "batch_size": 1},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_the_query_leaks_what_is_claimed_and_no_more(name):
+    here, there, setting = PAIRS[name]
+    plan, start = query(here, 1.5, **setting)
+    _, other = query(there, 1.5, **setting)
+    claimed = plan.guarantee.epsilon(DELTA)
+    proven = lower_bound(sums(start, 11), sums(other, 12))
+    assert proven <= claimed
+    assert proven > 0.4 * claimed
+
+
+def test_a_query_with_half_the_noise_is_caught():
+    here, there, setting = PAIRS["full, replace"]
+    claimed = query(here, 1.5, **setting)[0].guarantee.epsilon(DELTA)
+    faulty, other = query(here, 0.75, **setting)[1], query(there, 0.75, **setting)[1]
+    assert lower_bound(sums(faulty, 11), sums(other, 12)) > claimed
+
+
+def test_sample_sizes_are_binomial_in_the_true_number_of_records():
+    n, batch_size, public_n = 300, 10, 200
+    plan, start = query(np.full(n, FAR), 1e-3, adjacency="add_remove", sampling="poisson", batch_size=10, public_n=200)
+    counts = np.rint(sums(start, 13) / CLIP).astype(int)
+    assert plan.settings.rate == batch_size / public_n
+    law = binom(n, batch_size / public_n)
+    edges = np.arange(5, 28)
+    observed = np.diff([0, *(np.sum(counts <= k) for k in edges), TRIALS])
+    expected = TRIALS * np.diff([0.0, *law.cdf(edges), 1.0])
+    assert chisquare(observed, expected).pvalue > CONFIDENCE
