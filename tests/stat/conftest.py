@@ -11,7 +11,7 @@ import pytest
 
 import pydpmc as dp
 from pydpmc import _core
-from pydpmc.run import _target_arguments, _starts
+from pydpmc.run import _starts, _target_arguments
 
 Floats = npt.NDArray[np.float64]
 

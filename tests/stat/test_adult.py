@@ -1,8 +1,8 @@
 """Accuracy of private SGLD on Adult: logistic regression, public bounds and categories, 5 runs per budget.
 
 Features: numbers scaled by declared bounds, categories one-hot, divided by sqrt(15) so that every row's norm is at most
-1. The tempering weights were picked among a few values (0.12 to 1) by their accuracy on these same test records, outside
-the budget: the figures show what the sampler can reach, not what an analyst gets who must choose w privately.
+1. The tempering weights were picked among a few values (0.12 to 1) by their accuracy on these same test records,
+outside the budget: the figures show what the sampler can reach, not what an analyst gets who must choose w privately.
 """
 
 from __future__ import annotations
