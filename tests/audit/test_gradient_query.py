@@ -31,7 +31,7 @@ CLIP = 0.7
 N = 10  # records, all but the canary without a gradient
 FAR = 1e6
 CHUNK = 2_000_000  # noised sums at a time
-ALPHAS = np.geomspace(1e-3, 0.5, 9)  # candidates for the threshold
+ALPHAS = np.geomspace(0.02, 0.5, 6)  # candidates for the threshold
 
 
 class Setting(NamedTuple):
@@ -101,13 +101,13 @@ class Curve(NamedTuple):
         return float(np.interp(alpha, self.alarms[::-1], self.misses[::-1]))
 
 
-@functools.lru_cache(maxsize=256)
+@functools.lru_cache(maxsize=1024)
 def curve(rate: float, sigma: float, steps: int) -> Curve:
     """Compose the step's losses on a grid by Fourier transform."""
     y = np.linspace(-12.0 * sigma, 1.0 + 12.0 * sigma, 20_001)
     without = np.exp(-0.5 * (y / sigma) ** 2)
     with_canary = without * np.exp(step_losses(y, rate, sigma))
-    width, cells = 2e-3, 2**16
+    width, cells = 2e-3, 2**15
     place = step_losses(y, rate, sigma) / width
     low = np.floor(place).astype(int)
     share = place - low  # split between two cells: the mean loss is kept
@@ -133,7 +133,7 @@ def largest_noise(setting: Setting, alpha: float, beta: float) -> float:
     low, high = 0.5 * setting.sigma, 4.0 * setting.sigma
     if curve(setting.rate, high, setting.steps).least_misses(alpha) <= beta:
         return math.inf
-    while high > 1.0005 * low:
+    while high > 1.001 * low:
         middle = math.sqrt(low * high)
         refuted = curve(setting.rate, middle, setting.steps).least_misses(alpha) > beta
         low, high = (low, middle) if refuted else (middle, high)

@@ -49,7 +49,7 @@ def priced(plan, delta=DELTA):
         ("replace", {}),
         ("replace", {"sampling": "full"}),
         ("replace", {"sampling": "without_replacement", "batch_size": 2000}),
-        ("add_remove", {"sampling": "poisson", "batch_size": 5000}),
+        ("add_remove", {"sampling": "poisson", "batch_size": 5000, "step_size": 1e-4}),
         ("add_remove", {"sampling": "full", "w": 0.2}),
     ],
 )
@@ -132,7 +132,9 @@ def test_without_replacement_needs_a_public_n():
         planned(dp.SGLD(sampling="without_replacement", batch_size=10), public_n=1000, adjacency="add_remove", **BUDGET)
 
 
-@pytest.mark.parametrize("sampler", [dp.SGLD(), dp.SGHMC(batch_size=4000), dp.SGNHT(steps=100, step_size=1e-5)])
+@pytest.mark.parametrize(
+    "sampler", [dp.SGLD(), dp.SGHMC(batch_size=4000, step_size=1e-5), dp.SGNHT(steps=100, step_size=1e-5)]
+)
 def test_under_add_remove_a_plan_does_not_depend_on_n(sampler):
     a, b, c = (planned(sampler, n=n, public_n=20_000, adjacency="add_remove", **BUDGET) for n in (3, 10**4, 10**7))
     assert a == b == c
