@@ -195,7 +195,7 @@ def _target_arguments(plan: Plan, data: Data) -> dict[str, Any]:
 def _started(plan: Plan, common: dict[str, Any], data: Data) -> Any:
     """Start the run in the core; a mismatch must not print the records, as the binding's own message would."""
     try:
-        return plan.settings.start(common, data.public)
+        return plan.settings.start(_core, common, data.public)
     except TypeError:
         raise RuntimeError(
             "the compiled core refused its arguments: this is a bug in pydpmc, please report it"

@@ -82,8 +82,6 @@ inline void add_gradients(const ModelSpec& spec, const Records& records, const P
   const int columns = records.columns, shift = spec.intercept ? 1 : 0;
   const double* centre = Model::has_target || !Model::has_slopes ? nullptr : p.slopes;
   const bool extra = Model::has_slopes && spec.dim > columns + shift;
-  // Squares are taken in units of the clip: what underflows is then below 1e-15 per coordinate, whatever the
-  // clip.
   int64_t added = 0;
   for (int64_t i = 0; i < count; i += lanes) {
     const int here = rest_of(i, count);

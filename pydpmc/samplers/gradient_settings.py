@@ -78,12 +78,10 @@ class GradientSettings:
         per_step = self.dim * ROUNDED_NORMAL_ERROR + (COUNT_ERROR if self.sampling == "poisson" else 0.0)
         return self.steps * chains * per_step
 
-    def start(self, common: dict[str, Any], public: Public) -> Any:
-        """Return the run in the compiled core."""
-        from .. import _core
-
+    def start(self, core: Any, common: dict[str, Any], public: Public) -> Any:
+        """Return the run in the compiled core, which planning itself never touches."""
         table = count_table(public.n, self.rate) if self.sampling == "poisson" else None
-        return _core.GradientRun(
+        return core.GradientRun(
             **common,
             sampler=self.sampler,
             friction=self.friction,

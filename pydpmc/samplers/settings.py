@@ -76,11 +76,9 @@ class Settings:
         """Return 0: the arithmetic of the accept bit is in its shift."""
         return 0.0
 
-    def start(self, common: dict[str, Any], public: Public) -> Any:
-        """Return the run in the compiled core."""
-        from .. import _core
-
-        return _core.BarkerRun(**common, **self.core_arguments(public))
+    def start(self, core: Any, common: dict[str, Any], public: Public) -> Any:
+        """Return the run in the compiled core, which planning itself never touches."""
+        return core.BarkerRun(**common, **self.core_arguments(public))
 
     def forecast(self, model: Model, public: Public, chains: int) -> Forecast:
         """Return what the chains can be expected to do."""

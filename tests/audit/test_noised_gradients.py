@@ -12,6 +12,7 @@ import pytest
 from scipy.stats import beta, binom, chisquare
 
 import pydpmc as dp
+from pydpmc import _core
 from pydpmc.run import _starts, _target_arguments
 
 FAR, CLIP = 1000.0, 0.5
@@ -30,7 +31,7 @@ def query(y, z, *, adjacency, sampling, batch_size=None, public_n=None):
     plan = dp.plan(dp.LinearRegression(sigma=1.0), data.public, sampler, adjacency=adjacency)
     common = {"init": _starts(plan, 1), "draws": np.empty((1, 1, 1)), "warmup": 0, "thin": 1}
     return plan, lambda seed: plan.settings.start(
-        {**_target_arguments(plan, data), **common, "seed": seed}, data.public
+        _core, {**_target_arguments(plan, data), **common, "seed": seed}, data.public
     )
 
 
