@@ -21,6 +21,7 @@ from scipy.stats import beta as beta_law
 from scipy.stats import kstest, norm
 
 import pydpmc as dp
+from pydpmc import _core
 from pydpmc import accounting as acc
 from pydpmc.run import _starts, _target_arguments
 

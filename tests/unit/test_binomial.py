@@ -11,6 +11,7 @@ import pytest
 from scipy import stats
 
 import pydpmc as dp
+from pydpmc import _core
 from pydpmc.run import _starts, _target_arguments
 from pydpmc.samplers.binomial import COUNT_ERROR, count_table
 

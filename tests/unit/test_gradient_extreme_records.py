@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import pydpmc as dp
+from pydpmc import _core
 from pydpmc.run import _starts, _target_arguments
 
 SEED = 7
