@@ -104,14 +104,12 @@ class _Search:
         if self.quick_cost(smallest) > self.target:
             return smallest
         low, high = smallest, limit
-        while high == limit and low < limit:
+        while low < limit:
             x = min(2 * low, limit)
             if self.quick_cost(x) > self.target:
                 high = x
-            elif x == limit:
-                return limit
-            else:
-                low = x
+                break
+            low = x
         while not self._closed(low, high) and high > 1.001 * low:
             x = self._between(low, high)
             low, high = (x, high) if self.quick_cost(x) <= self.target else (low, x)

@@ -186,3 +186,11 @@ def test_heikkila_variants_are_ordered():
     assert acc.heikkila2019(conversion="tight", **kwargs) < published
     with pytest.raises(ValueError, match="order below"):
         acc.heikkila2019(b=10, n=100, steps=1, delta=1e-6)
+
+
+@pytest.mark.parametrize("limit", [50, 100, 150, 10**6])
+def test_calibration_ends_whether_or_not_the_limit_is_affordable(limit):
+    event = acc.Gaussian(30.0)
+    steps = acc.calibrate(lambda k: [(event, k)], epsilon=1.0, delta=1e-6, bracket=(1, limit))
+    alone = acc.calibrate(lambda k: [(event, k)], epsilon=1.0, delta=1e-6)
+    assert steps == min(limit, alone)
