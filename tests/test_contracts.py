@@ -45,7 +45,9 @@ MAY_LEAVE = {
     "unsafe.clipped_share": VOIDS,
 }
 # Of the gradient samplers alone.
-MAY_LEAVE_OF_GRADIENTS = {f"plan.{name}": PUBLIC for name in ("step_size", "sampling", "rate", "friction", "heat")}
+MAY_LEAVE_OF_GRADIENTS = {
+    f"plan.{name}": PUBLIC for name in ("step_size", "sampling", "rate", "friction", "heat", "calibration")
+}
 METHODS = {"private", "summary", "save", "load"}  # of the fields above alone
 
 
