@@ -34,32 +34,13 @@ BarkerRun::BarkerRun(Target target, Barker barker, Proposal proposal, Key key, b
   }
 }
 
-void BarkerRun::rekey_after_fork() {
-  if (generation_ == fork_generation()) return;
-  if (key_is_secret_) key_ = key_from_os();
-  generation_ = fork_generation();
-}
-
 void BarkerRun::advance(int64_t steps, int threads, int64_t block) {
-  rekey_after_fork();
+  rekey_after_fork(key_, key_is_secret_, generation_);
   threads = std::clamp(threads, 1, most_threads);
   slopes_.resize(static_cast<size_t>(threads) * slopes_stride_);
-  const int64_t n = target_.records.n, chains = static_cast<int64_t>(chains_.size());
-  const bool inside_a_step =
-      barker_.batch == 0 && chains < threads && n >= fewest_records_per_thread * threads;
-  if (inside_a_step) {
-    Team team(n, block, threads);
-    const auto leader = [&] {
-      for (int64_t c = 0; c < chains; ++c) advance_chain(static_cast<uint32_t>(c), steps, team, 0);
-      team.dismiss();
-    };
-    with_team(threads, leader, [&](int thread) { team.work(thread); });
-  } else {
-    for_each(chains, static_cast<int>(std::min<int64_t>(threads, chains)), [&](int thread, int64_t c) {
-      Team alone(n, block, 1);
-      advance_chain(static_cast<uint32_t>(c), steps, alone, thread);
-    });
-  }
+  for_each_chain(
+      static_cast<int64_t>(chains_.size()), target_.records.n, block, threads, barker_.batch == 0,
+      [&](uint32_t id, Team& team, int first_thread) { advance_chain(id, steps, team, first_thread); });
   done_ += steps;
 }
 
@@ -124,7 +105,7 @@ int64_t BarkerRun::clipped() const {
 std::vector<uint8_t> BarkerRun::audit(const std::vector<double>& theta, const std::vector<double>& proposal,
                                       int64_t first, int64_t count) {
   constexpr int64_t block = 4096;
-  rekey_after_fork();
+  rekey_after_fork(key_, key_is_secret_, generation_);
   slopes_.resize(slopes_stride_);
   Chain& chain = chains_.front();
   Team alone(target_.records.n, block, 1);

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "chains.hpp"
 #include "concepts.hpp"
 #include "dispatch.hpp"
 #include "parallel.hpp"
@@ -51,7 +52,6 @@ class BarkerRun {
   void step(Chain& chain, uint32_t id, uint64_t step, Team& team, int first_thread);
   RatioSum ratios(Chain& chain, uint32_t id, uint64_t step, Team& team, int first_thread);
   void refresh_loglik(Chain& chain, Team& team, int first_thread);
-  void rekey_after_fork();
   double* slopes_of(int thread) { return slopes_.data() + static_cast<size_t>(thread) * slopes_stride_; }
 
   Target target_;

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "parallel.hpp"
+#include "chains.hpp"
 
 namespace pydpmc {
 
@@ -44,27 +44,13 @@ GradientRun::GradientRun(Target target, const QuerySpec& query, double weight, S
 }
 
 void GradientRun::advance(int64_t steps, int threads, int64_t block) {
-  if (generation_ != fork_generation()) {
-    if (key_is_secret_) key_ = key_from_os();
-    generation_ = fork_generation();
-  }
+  rekey_after_fork(key_, key_is_secret_, generation_);
   threads = std::clamp(threads, 1, most_threads);
   steps = std::min(steps, static_cast<int64_t>(schedule_.step_size.size()) - done_);
   workspaces_ = std::make_unique<Workspaces>(threads, target_.records.columns, target_.model.dim);
-  const int64_t n = target_.records.n, chains = static_cast<int64_t>(chains_.size());
-  if (full_ && chains < threads && n >= fewest_records_per_thread * threads) {
-    Team team(n, block, threads);
-    const auto leader = [&] {
-      for (int64_t c = 0; c < chains; ++c) advance_chain(static_cast<uint32_t>(c), steps, team, 0);
-      team.dismiss();
-    };
-    with_team(threads, leader, [&](int thread) { team.work(thread); });
-  } else {
-    for_each(chains, static_cast<int>(std::min<int64_t>(threads, chains)), [&](int thread, int64_t c) {
-      Team alone(n, block, 1);
-      advance_chain(static_cast<uint32_t>(c), steps, alone, thread);
-    });
-  }
+  for_each_chain(
+      static_cast<int64_t>(chains_.size()), target_.records.n, block, threads, full_,
+      [&](uint32_t id, Team& team, int first_thread) { advance_chain(id, steps, team, first_thread); });
   done_ += steps;
 }
 
@@ -90,6 +76,7 @@ void GradientRun::step(GradientChain& chain, uint32_t id, int64_t step, Team& te
 
 std::vector<double> GradientRun::audit(const std::vector<double>& theta, int64_t first, int64_t count) {
   constexpr int64_t block = 4096;
+  rekey_after_fork(key_, key_is_secret_, generation_);
   const size_t dim = theta.size();
   Workspaces workspaces(1, target_.records.columns, target_.model.dim);
   Team alone(target_.records.n, block, 1);

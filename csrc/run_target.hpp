@@ -30,8 +30,4 @@ struct Draws {
   }
 };
 
-constexpr int most_threads = 256;
-// Below this many records a thread, sharing a step costs more than it saves.
-constexpr int64_t fewest_records_per_thread = 20000;
-
 }  // namespace pydpmc
