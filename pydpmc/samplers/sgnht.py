@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from .gradient import GradientSampler
+from .momentum import MomentumSampler
 
 
 @dataclass(frozen=True)
-class SGNHT(GradientSampler):
+class SGNHT(MomentumSampler):
     """SGHMC whose friction adapts so that the momentum keeps the right temperature.
 
     ``step_size`` is eta. The parameters are those of GradientSampler and
@@ -28,14 +27,3 @@ class SGNHT(GradientSampler):
     """
 
     core_name: ClassVar[str] = "sgnht"
-    friction: float = 0.1
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not (math.isfinite(self.friction) and 0 < self.friction < 1):
-            raise ValueError(f"friction must lie in (0, 1), not {self.friction!r}")
-
-    @property
-    def friction_of_noise(self) -> float:
-        """The friction a."""
-        return self.friction
