@@ -8,7 +8,7 @@ import pytest
 
 import pydpmc as dp
 from pydpmc import _core, progress
-from pydpmc.run import _thinning
+from pydpmc.samplers.protocol import all_iterates, last_iterates
 
 SAMPLER = dp.Barker(steps=200, scale=0.1)
 QUIET = {"progress": False}
@@ -108,10 +108,22 @@ def test_chains_cost_budget_so_run_does_not_take_them(plan, data):
     ],
 )
 def test_thinning_keeps_at_most_the_draws_asked_for(steps, draws, warmup, expected):
-    skipped, thin, kept = _thinning(steps, draws, warmup)
-    assert (skipped, thin, kept) == expected
-    assert skipped + thin * kept <= steps
-    assert kept <= (draws or 10_000)
+    release = all_iterates(steps, 2, draws, warmup)
+    assert (release.warmup, release.thin, release.kept) == expected
+    assert release.warmup + release.thin * release.kept <= steps
+    assert release.kept <= (draws or 10_000)
+    assert release.chains == 2
+    assert not release.hidden
+
+
+def test_a_hidden_run_keeps_the_last_iterate_and_refuses_to_thin():
+    release = last_iterates(500, 3, None, None)
+    assert (release.chains, release.kept, release.warmup, release.thin) == (3, 1, 499, 1)
+    assert release.hidden
+    with pytest.raises(ValueError, match="set draws in the sampler"):
+        last_iterates(500, 3, 10, None)
+    with pytest.raises(ValueError, match="warmup is not an option"):
+        last_iterates(500, 3, None, 5)
 
 
 def test_thinned_draws_are_every_thin_th_after_warmup(plan, data):
