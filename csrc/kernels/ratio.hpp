@@ -3,6 +3,7 @@
 
 #include "kernels/predictor.hpp"
 #include "kernels/quantise.hpp"
+#include "kernels/softmax.hpp"
 #include "models/all.hpp"
 
 PYDPMC_ISA_BEGIN
@@ -11,7 +12,11 @@ using Rows = const double* [lanes];
 
 template <class Model>
 PYDPMC_INLINE F8 loglik8(const Rows& row, const Records& records, const Prepared& p) noexcept {
-  return Model::loglik(predict<Model>(row, records.columns, p), targets<Model>(row, records.columns), p);
+  const F8 y = targets<Model>(row, records.columns);
+  if constexpr (Model::has_classes)
+    return softmax_loglik(row, records.columns, y, p);
+  else
+    return Model::loglik(predict<Model>(row, records.columns, p), y, p);
 }
 
 // Rows i .. i+count-1; the lanes beyond repeat the first row and must be dropped by the caller.
@@ -84,7 +89,7 @@ inline RatioSum batch_ratio(const ModelSpec& spec, const Records& records, const
   return with_model(spec.kind, [&](auto model) {
     using Model = decltype(model);
     const Prepared now = Model::prepare(spec, current, slopes);
-    const Prepared next = Model::prepare(spec, proposal, slopes + padded(spec.columns));
+    const Prepared next = Model::prepare(spec, proposal, slopes + prepared_size(spec));
     const auto row_of = [&](int64_t i) {
       return records.rows + static_cast<int64_t>(index[i]) * records.stride;
     };
@@ -94,9 +99,7 @@ inline RatioSum batch_ratio(const ModelSpec& spec, const Records& records, const
       Rows row;
       for (int k = 0; k < lanes; ++k) row[k] = row_of(k < here ? i + k : i);
       for (int64_t k = i + ahead; k < i + ahead + lanes && k < count; ++k) __builtin_prefetch(row_of(k));
-      const F8 y = targets<Model>(row, records.columns);
-      F8 ratio = Model::loglik(predict<Model>(row, records.columns, next), y, next) -
-                 Model::loglik(predict<Model>(row, records.columns, now), y, now);
+      F8 ratio = loglik8<Model>(row, records, next) - loglik8<Model>(row, records, now);
       if (here < lanes) {
         double kept[lanes];
         store(kept, ratio);
