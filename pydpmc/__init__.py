@@ -12,6 +12,7 @@ from .models import (
     LinearRegression,
     LogisticRegression,
     PoissonRegression,
+    SoftmaxRegression,
 )
 from .plan import Plan, plan
 from .posterior import Posterior
@@ -46,6 +47,7 @@ __all__ = [
     "Polynomial",
     "Posterior",
     "Public",
+    "SoftmaxRegression",
     "StudentT",
     "accounting",
     "max_step_size",

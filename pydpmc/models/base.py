@@ -70,6 +70,11 @@ class Model:
         return (0.0, 0.0)
 
     @property
+    def label_count(self) -> int | None:
+        """Number of classes k if targets must be whole numbers from 0 to k - 1, else None."""
+        return 2 if self.binary_target else None
+
+    @property
     def has_intercept(self) -> bool:
         """Whether theta starts with an intercept."""
         return bool(getattr(self, "intercept", False))
