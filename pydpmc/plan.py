@@ -23,6 +23,7 @@ from .samplers.gradient_forecast import GradientForecast
 from .samplers.gradient_settings import GradientSettings
 from .samplers.request import Request
 from .samplers.settings import Settings
+from .samplers.units import refuse_groups_without_proof
 
 if TYPE_CHECKING:
     from .data import Data
@@ -67,9 +68,10 @@ class Plan:
         if not self.private:
             covered = self.guarantee.void is not None
         else:
+            charged = dict(self.guarantee.events)  # with those of a warm start, if any
             own = self.settings.uses(self.adjacency, self.chains)
-            covered = list(self.guarantee.events[: len(own)]) == own  # after them come those of a warm start
-            covered &= self.guarantee.adjacency == self.adjacency
+            covered = all(charged.get(event, 0) >= uses for event, uses in own)
+            covered &= (self.guarantee.adjacency, self.guarantee.unit) == (self.adjacency, self.public.unit)
             covered &= self.guarantee.total_variation >= self.settings.total_variation(self.chains)
             covered &= not self.settings.batch_size or self.settings.n == self.public.n
         if not covered:
@@ -150,6 +152,7 @@ def plan(
     """
     sampler = Barker() if sampler is None else sampler
     _check(model, public, sampler, adjacency, private)
+    refuse_groups_without_proof(sampler, public)
     chains = whole(chains, "chains", most=MOST_CHAINS)
     _check_budget(epsilon, delta, private)
     model.check_public(public)
@@ -162,10 +165,11 @@ def plan(
         acc.compose(
             [*settings.uses(adjacency, chains), *earlier],
             adjacency=adjacency,
+            unit=public.unit,
             total_variation=settings.total_variation(chains),
         )
         if private
-        else acc.Guarantee(events=(), adjacency=adjacency, void=NOT_PRIVATE)
+        else acc.Guarantee(events=(), adjacency=adjacency, void=NOT_PRIVATE, unit=public.unit)
     )
     if epsilon is not None and delta is not None and guarantee.epsilon(delta) > epsilon:
         raise BudgetError(

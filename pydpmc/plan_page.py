@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from .accounting.figures import upper
+from .accounting.statement import units_of
 from .samplers.forecast import ENOUGH_DRAWS, SOME_DRAWS, Forecast
 from .samplers.gradient_forecast import GradientForecast
 from .samplers.gradient_settings import GradientSettings
@@ -34,27 +35,29 @@ def _method(plan: Plan) -> str:
 
 def _what_runs(plan: Plan) -> list[tuple[str, str]]:
     settings, size = plan.settings, plan.public.size(plan.adjacency)
+    units = units_of(plan.public.unit)
     rows = [
-        ("records", "private" if size is None else f"{size:,}"),
+        (units, "private" if size is None else f"{size:,}"),
         ("parameters", str(settings.dim)),
         ("chains x steps", f"{plan.chains} x {settings.steps:,}"),
     ]
     if isinstance(settings, GradientSettings):
-        rows += settings.rows(size)
+        rows += settings.rows(units)
     else:
         rows += _barker_rows(plan, settings, size)
     if settings.w != 1.0:
-        effective = "" if size is None else f" (as if there were {settings.w * size:,.4g} records)"
+        effective = "" if size is None else f" (as if there were {settings.w * size:,.4g} {units})"
         rows.append(("tempering weight w", f"{settings.w:.4g}{effective}"))
     return rows
 
 
 def _barker_rows(plan: Plan, settings: Settings, size: int | None) -> list[tuple[str, str]]:
     batch = f"{settings.batch_size:,} of {size:,}" if settings.batch_size else "all, in the exact test"
+    unit = plan.public.unit.removeprefix("one ")
     rows = [
-        ("records per step", batch),
+        (f"{unit}s per step", batch),
         ("proposal", _proposal(settings.walk)),
-        ("clip", f"{settings.clip:.4g} per record and step{_clip_meaning(plan)}"),
+        ("clip", f"{settings.clip:.4g} per {unit} and step{_clip_meaning(plan)}"),
     ]
     if settings.batch_size:
         error = settings_error(settings)
@@ -88,7 +91,7 @@ def _clip_meaning(plan: Plan) -> str:
 def _privacy(plan: Plan) -> list[tuple[str, str]]:
     if not plan.private:
         return [("privacy", "none (private=False)")]
-    neighbours = "one record replaced" if plan.adjacency == "replace" else "one record added or removed"
+    neighbours = f"{plan.public.unit} {'replaced' if plan.adjacency == 'replace' else 'added or removed'}"
     delta = plan.delta if plan.delta is not None else 1e-6
     spent = plan.guarantee.epsilon(delta)
     asked = "" if plan.epsilon is None else f" of {plan.epsilon:g} asked for"
@@ -123,11 +126,21 @@ def _verdict(f: Forecast) -> str:
     return "barely: few effective draws" if f.effective_draws >= SOME_DRAWS else "no: too few effective draws"
 
 
+def _advice_on_groups(plan: Plan) -> list[str]:
+    unbounded = plan.public.grouped and plan.public.max_group_size is None
+    if not (plan.private and unbounded and plan.forecast.clipped_at_most > 0):
+        return []
+    return [
+        "what a group of several records says may be clipped, which biases the posterior: declare max_group_size in",
+        "Data for a clip that never acts, or give a larger clip.",
+    ]
+
+
 def _advice(plan: Plan) -> list[str]:
     f = plan.forecast
     if isinstance(f, GradientForecast):
-        return f.advice(plan.private)
-    advice = []
+        return f.advice(plan.private) + _advice_on_groups(plan)
+    advice = _advice_on_groups(plan)
     size = plan.public.size(plan.adjacency)
     if plan.private and f.effective_draws is not None and f.effective_draws < ENOUGH_DRAWS and size is not None:
         short = ENOUGH_DRAWS / max(f.effective_draws, 1e-12)
@@ -141,6 +154,6 @@ def _advice(plan: Plan) -> list[str]:
         advice.append("a start nearer to the posterior (init=, from public knowledge) would save steps.")
     if size is None:
         advice.append("declare public_n in Data (a public, rough number of records) for a plan that fits the data.")
-    if plan.private and f.clipped_at_most > 0:
+    if plan.private and f.clipped_at_most > 0 and not plan.public.grouped:
         advice.append("a shorter proposal, or a larger clip, clips less; a Lipschitz model is never clipped.")
     return advice

@@ -118,15 +118,15 @@ class GradientSettings:
             "calibration": self.calibration,
         }
 
-    def rows(self, size: int | None) -> Sequence[tuple[str, str]]:
+    def rows(self, units: str) -> Sequence[tuple[str, str]]:
         """Return the lines of the plan's page that say what runs."""
         h = self.step_sizes
         sizes = f"{h[0]:.4g}" if h[0] == h[-1] else f"{h[0]:.4g} to {h[-1]:.4g}"
         batch = "all" if self.sampling == "full" else f"{self.batch_size:,} {self.sampling.replace('_', ' ')}"
         rows = [
-            ("records per step", batch),
+            (f"{units} per step", batch),
             ("step size", f"{sizes}; diffusion time {h.sum():.4g}"),
-            ("gradient clip", f"{self.clip:.4g}"),
+            ("gradient clip", f"{self.clip:.4g} per {units.removesuffix('s')}"),
             ("noise multiplier", f"{self.noise.min() / self.clip:.4g} and more"),
         ]
         if self.calibration is not None:
