@@ -41,7 +41,7 @@ void BarkerRun::advance(int64_t steps, int threads, int64_t block) {
   threads = std::clamp(threads, 1, most_threads);
   slopes_.resize(static_cast<size_t>(threads) * slopes_stride_);
   for_each_chain(
-      static_cast<int64_t>(chains_.size()), target_.records.n, block, threads, barker_.batch == 0,
+      static_cast<int64_t>(chains_.size()), target_.records.units(), block, threads, barker_.batch == 0,
       [&](uint32_t id, Team& team, int first_thread) { advance_chain(id, steps, team, first_thread); });
   done_ += steps;
 }
@@ -87,7 +87,8 @@ RatioSum BarkerRun::ratios(Chain& chain, uint32_t id, uint64_t step, Team& team,
 void BarkerRun::refresh_loglik(Chain& chain, Team& team, int first_thread) {
   team.sum([&](int thread, int64_t begin, int64_t end) noexcept {
     kernels().log_likelihoods(target_.model, target_.records, chain.theta.data(),
-                              slopes_of(first_thread + thread), begin, end, chain.loglik.data());
+                              slopes_of(first_thread + thread), target_.records.first_row(begin),
+                              target_.records.first_row(end), chain.loglik.data());
     return RatioSum{};
   });
 }
@@ -110,7 +111,7 @@ std::vector<uint8_t> BarkerRun::audit(const std::vector<double>& theta, const st
   rekey_after_fork(key_, key_is_secret_, generation_);
   slopes_.resize(slopes_stride_);
   Chain& chain = chains_.front();
-  Team alone(target_.records.n, block, 1);
+  Team alone(target_.records.units(), block, 1);
   chain.theta = theta;
   chain.proposal = proposal;
   if (barker_.batch == 0) refresh_loglik(chain, alone, 0);

@@ -49,7 +49,7 @@ void GradientRun::advance(int64_t steps, int threads, int64_t block) {
   steps = std::min(steps, static_cast<int64_t>(schedule_.step_size.size()) - done_);
   workspaces_ = std::make_unique<Workspaces>(threads, target_.model);
   for_each_chain(
-      static_cast<int64_t>(chains_.size()), target_.records.n, block, threads, full_,
+      static_cast<int64_t>(chains_.size()), target_.records.units(), block, threads, full_,
       [&](uint32_t id, Team& team, int first_thread) { advance_chain(id, steps, team, first_thread); });
   done_ += steps;
 }
@@ -79,7 +79,7 @@ std::vector<double> GradientRun::audit(const std::vector<double>& theta, int64_t
   rekey_after_fork(key_, key_is_secret_, generation_);
   const size_t dim = theta.size();
   Workspaces workspaces(1, target_.model);
-  Team alone(target_.records.n, block, 1);
+  Team alone(target_.records.units(), block, 1);
   std::vector<double> sums(static_cast<size_t>(count) * dim), one(dim);
   for (int64_t t = 0; t < count; ++t) {
     (*chains_.front().query)(key_, 0, static_cast<uint64_t>(first + t), theta.data(), schedule_.noise.front(),

@@ -19,6 +19,7 @@ from .public import Public
 from .samplers import Barker
 from .samplers.protocol import RunSettings, Sampler
 from .samplers.request import Request
+from .samplers.units import refuse_groups_without_proof
 
 if TYPE_CHECKING:
     from .data import Data
@@ -63,9 +64,10 @@ class Plan:
         if not self.private:
             covered = self.guarantee.void is not None
         else:
+            charged = dict(self.guarantee.events)  # with those of a warm start, if any
             own = self.settings.uses(self.adjacency, self.chains)
-            covered = list(self.guarantee.events[: len(own)]) == own  # after them come those of a warm start
-            covered &= self.guarantee.adjacency == self.adjacency
+            covered = all(charged.get(event, 0) >= uses for event, uses in own)
+            covered &= (self.guarantee.adjacency, self.guarantee.unit) == (self.adjacency, self.public.unit)
             covered &= self.guarantee.total_variation >= self.settings.total_variation(self.chains)
             covered &= set(self.settings.assumptions) <= set(self.guarantee.assumptions)
             covered &= self.settings.fits(self.public)
@@ -147,6 +149,7 @@ def plan(
     """
     sampler = Barker() if sampler is None else sampler
     _check(model, public, sampler, adjacency, private)
+    refuse_groups_without_proof(sampler, public)
     chains = whole(chains, "chains", most=MOST_CHAINS)
     _check_budget(epsilon, delta, private)
     model.check_public(public)
@@ -160,10 +163,11 @@ def plan(
             [*settings.uses(adjacency, chains), *earlier],
             adjacency=adjacency,
             assumptions=settings.assumptions,
+            unit=public.unit,
             total_variation=settings.total_variation(chains),
         )
         if private
-        else acc.Guarantee(events=(), adjacency=adjacency, void=NOT_PRIVATE)
+        else acc.Guarantee(events=(), adjacency=adjacency, void=NOT_PRIVATE, unit=public.unit)
     )
     if epsilon is not None and delta is not None and guarantee.epsilon(delta) > epsilon:
         raise BudgetError(

@@ -141,10 +141,8 @@ def _check_data(plan: Plan, data: Data) -> None:
         names = [f.name for f in dataclasses.fields(public)]
         differing = [name for name in names if getattr(public, name) != getattr(plan.public, name)]
         raise ValueError(f"data differs from the plan in its public facts ({', '.join(differing)}); plan again")
-    if plan.model.binary_target or plan.model.core_name == "bernoulli_logit":
-        data.require_binary(type(plan.model).__name__)
-    elif plan.model.label_count is not None:
-        data.require_classes(type(plan.model).__name__, plan.model.label_count)
+    if plan.model.label_count is not None:
+        data.require_labels(type(plan.model).__name__, plan.model.label_count)
 
 
 def _released(out: Floats, release: Release, steps_done: int) -> Floats:
@@ -185,6 +183,7 @@ def _target_arguments(plan: Plan, data: Data) -> dict[str, Any]:
         "intercept": model.has_intercept,
         "constants": model.constants,
         "prior": model.prior_table(public),
+        **({"group_start": data._group_start} if public.grouped else {}),
     }
 
 
@@ -238,7 +237,7 @@ def _posterior(
     void = "; ".join(reason for reason in reasons if reason) or None
     unsafe = None
     if unsafe_diagnostics and isinstance(plan.settings, Settings):
-        reads = core.steps_done * plan.chains * (plan.settings.batch_size or core.records)
+        reads = core.steps_done * plan.chains * (plan.settings.batch_size or core.units)
         unsafe = Unsafe(clipped_share=core.clipped / max(1, reads))
     return Posterior(
         draws=draws,

@@ -2,7 +2,7 @@
 #include "dispatch.hpp"
 #include "isa.hpp"
 #include "kernels/gradient_kernels.hpp"
-#include "kernels/ratio.hpp"
+#include "kernels/group_ratio.hpp"
 #include "random/chacha20_blocks.hpp"
 
 #define PYDPMC_STRING(x) #x

@@ -90,7 +90,7 @@ class Model:
 
     @property
     def label_count(self) -> int | None:
-        """Number of classes k if targets must be whole numbers from 0 to k - 1, else None."""
+        """Number of classes k if targets (or the only column) must be whole numbers from 0 to k - 1, else None."""
         return 2 if self.binary_target else None
 
     @property

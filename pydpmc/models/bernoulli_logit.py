@@ -30,6 +30,11 @@ class BernoulliLogit(Model):
     convex: ClassVar[bool] = True
     prior: Prior | Mapping[str, Prior] = field(default_factory=Normal)
 
+    @property
+    def label_count(self) -> int:
+        """Return 2: x is 0 or 1."""
+        return 2
+
     def priors(self) -> Prior | Mapping[str, Prior]:
         """Return the prior of theta."""
         return self.prior
