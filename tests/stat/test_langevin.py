@@ -93,8 +93,8 @@ def test_the_gaussian_mean_is_its_closed_form(prior: Any) -> None:
     ratio = draws.std(axis=0) / sd
     print(f"{plan.settings.steps} steps, sd ratio {ratio}")
     assert np.abs(draws.mean(axis=0) - pull / precision).max() < (0.05 + 4.0 / math.sqrt(DRAWS)) * sd
-    assert (ratio > 1.0 - 5.0 / math.sqrt((2 * DRAWS))).all()
-    assert (ratio < 1.05 + 5.0 / math.sqrt((2 * DRAWS))).all()
+    assert (ratio > 1.0 - 5.0 / math.sqrt(2 * DRAWS)).all()
+    assert (ratio < 1.05 + 5.0 / math.sqrt(2 * DRAWS)).all()
     assert abs(np.corrcoef(draws.T)[0, 1]) < 5.0 / math.sqrt(DRAWS)
     assert abs(np.corrcoef(draws[:-1, 0], draws[1:, 0])[0, 1]) < 5.0 / math.sqrt(DRAWS)
 
@@ -110,7 +110,7 @@ def test_a_coin_is_sampled_from_its_tempered_posterior() -> None:
     mean = float(mass @ theta)
     sd = math.sqrt(float(mass @ (theta - mean) ** 2))
     assert abs(draws.mean() - mean) < (0.05 + 4.0 / math.sqrt(DRAWS)) * sd
-    assert abs(draws.std() / sd - 1.0) < 0.05 + 4.0 / math.sqrt((2 * DRAWS))
+    assert abs(draws.std() / sd - 1.0) < 0.05 + 4.0 / math.sqrt(2 * DRAWS)
 
 
 def test_huber_regression_shrugs_off_outliers() -> None:

@@ -62,7 +62,7 @@ def replayed(plan, data, draws, seed):
             for j, value in enumerate(theta):
                 pull = -((value - prior[j, 1]) / prior[j, 2]) / prior[j, 2]
                 slope = pull + settings.w * errors.gradient_unit * float(sums[j])
-                state[j] = min(max(state[j] + round(h / unit * slope) + int(xi[j]), low[j]), high[j])
+                state[j] = min(max(state[j] + round(h / unit * slope + 0.5) + int(xi[j]), low[j]), high[j])
         out.append([(s + 0.5) * unit for s in state])
     return np.array(out)
 
