@@ -39,6 +39,9 @@ MAY_LEAVE = {
     "plan.radius": PUBLIC,
     "plan.clip": PUBLIC,
     "plan.w": PUBLIC,
+    "plan.prior_mean": PUBLIC,
+    "plan.prior_precision": PUBLIC,
+    "plan.independent_draws": PUBLIC,
     "plan.c": PUBLIC,
     "acceptance": CHARGED,
     "interrupted": "public: pressed by the user",
@@ -48,7 +51,7 @@ MAY_LEAVE = {
 MAY_LEAVE_OF_GRADIENTS = {
     f"plan.{name}": PUBLIC for name in ("step_size", "sampling", "rate", "friction", "heat", "calibration")
 }
-METHODS = {"private", "summary", "save", "load"}  # of the fields above alone
+METHODS = {"private", "summary", "interval", "wald_test", "save", "load"}  # of the fields above alone
 
 
 def make_data(model, rng, n=60, **options):
