@@ -18,7 +18,18 @@ from .posterior import Posterior
 from .priors import Flat, Laplace, Normal, StudentT
 from .public import Public
 from .run import sample
-from .samplers import SGHMC, SGLD, SGNHT, Barker, Constant, Cyclical, Piecewise, Polynomial
+from .samplers import (
+    SGHMC,
+    SGLD,
+    SGNHT,
+    Barker,
+    ConjugateSample,
+    Constant,
+    Cyclical,
+    Hybrid,
+    Piecewise,
+    Polynomial,
+)
 
 __version__ = "0.1.0"
 
@@ -28,6 +39,7 @@ __all__ = [
     "SGNHT",
     "Barker",
     "BernoulliLogit",
+    "ConjugateSample",
     "Constant",
     "Cyclical",
     "Data",
@@ -36,6 +48,7 @@ __all__ = [
     "GaussianMixture",
     "HingeClassifier",
     "HuberRegression",
+    "Hybrid",
     "Laplace",
     "LinearRegression",
     "LogisticRegression",

@@ -1,7 +1,9 @@
 """The list of samplers: add yours here."""
 
 from .barker import Barker
+from .conjugate import ConjugateSample
 from .gradient import GradientSampler
+from .hybrid import Hybrid
 from .schedules import Constant, Cyclical, Piecewise, Polynomial
 from .sghmc import SGHMC
 from .sgld import SGLD
@@ -15,9 +17,11 @@ __all__ = [
     "SGLD",
     "SGNHT",
     "Barker",
+    "ConjugateSample",
     "Constant",
     "Cyclical",
     "GradientSampler",
+    "Hybrid",
     "Piecewise",
     "Polynomial",
 ]
