@@ -54,7 +54,9 @@ def test_neighbours_are_as_far_apart_as_is_charged(rng):
     here, there = x.copy(), x.copy()
     here[7], there[7] = 1.0, -1.0
     plan = mean_plan(n=300, sampler=dp.ConjugateSample(w=0.4), prior=dp.Normal(scale=0.5), sigma=0.8)
-    one, other = (plan.run(dp.Data(v, row_norm=1.0, public_n=300), seed=3).draws["theta"][0, 0, 0] for v in (here, there))
+    one, other = (
+        plan.run(dp.Data(v, row_norm=1.0, public_n=300), seed=3).draws["theta"][0, 0, 0] for v in (here, there)
+    )
     ((event, _),) = plan.guarantee.events
     sd = (0.4 * 300 / 0.64 + 4.0) ** -0.5
     assert (one - other) / sd == pytest.approx(event.gaussian_mu("replace"), rel=1e-6)
@@ -145,7 +147,9 @@ def test_the_price_of_regression(adjacency):
 def test_intervals_of_private_regression_draws_cover(rng):
     """The posterior given the noised sums is wide enough for the noise: half of its variance here."""
     model = dp.LinearRegression(prior=dp.Normal(scale=3.0), sigma=0.3)
-    plan = dp.plan(model, linear_data(rng, 1000, middle=0.0).public, dp.ConjugateSample(draws=40), epsilon=2.0, delta=1e-6)
+    plan = dp.plan(
+        model, linear_data(rng, 1000, middle=0.0).public, dp.ConjugateSample(draws=40), epsilon=2.0, delta=1e-6
+    )
     truth, hits, widths = np.arange(1.0, 4.0) / 3, [], []
     for _ in range(400):
         found = plan.run(linear_data(rng, 1000, middle=0.0), progress=False).interval(0.9)
@@ -198,3 +202,20 @@ def test_a_record_that_is_not_finite_adds_nothing(rng):
     facts = {"row_norm": 1.0, "public_n": 50, "on_invalid": "drop"}
     one, other = (plan.run(dp.Data(v, **facts), seed=2).draws["theta"] for v in (broken, zeroed))
     np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize(("w", "lam"), [(1.0, 1.0), (0.5, 2.0)])
+def test_a_plain_draw_of_regression_has_no_guarantee(w, lam):
+    """The proposition of docs/privacy/conjugate.md: neighbours whose posteriors part as sqrt(n)."""
+
+    def posterior(n, x, y):
+        a = math.sqrt(lam / (w * n))
+        precision = lam + w * ((n - 1) * a * a + x * x)
+        return w * ((n - 1) * a + x * y) / precision, precision
+
+    for n in (10**4, 10**6):
+        a = math.sqrt(lam / (w * n))
+        (here, precision), (there, _) = posterior(n, a, 1.0), posterior(n, 1.0, -1.0)
+        predicted = math.sqrt(n) * w**1.5 / (2 * math.sqrt(lam) * (2 * lam + w))
+        assert (here - there) == pytest.approx(predicted, rel=0.05)
+        assert (here - there) * math.sqrt(precision) > 0.05 * math.sqrt(n)
