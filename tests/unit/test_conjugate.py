@@ -178,8 +178,8 @@ def test_what_is_refused():
         dp.plan(dp.GaussianMean(), plain, conjugate, epsilon=1.0, delta=1e-6, adjacency="add_remove")
     with pytest.raises(ValueError, match="row_norm or x_bounds"):
         dp.plan(dp.GaussianMean(), dp.Public(n=9, columns=("a",), has_target=False), conjugate, epsilon=1.0, delta=1e-6)
+    bare = dp.Public(n=9, columns=("a",), has_target=True, row_norm=1.0)
     with pytest.raises(ValueError, match="y_bounds"):
-        bare = dp.Public(n=9, columns=("a",), has_target=True, row_norm=1.0)
         dp.plan(dp.LinearRegression(sigma=1.0), bare, conjugate, epsilon=1.0, delta=1e-6)
     with pytest.raises(ValueError, match=r"ConjugateSample\(draws=2\)"):
         dp.plan(dp.GaussianMean(), plain, conjugate, epsilon=1.0, delta=1e-6, chains=2)
