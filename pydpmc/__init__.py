@@ -12,6 +12,7 @@ from .models import (
     LinearRegression,
     LogisticRegression,
     PoissonRegression,
+    SoftmaxRegression,
 )
 from .plan import Plan, plan
 from .posterior import Posterior
@@ -27,6 +28,7 @@ from .samplers import (
     Constant,
     Cyclical,
     Hybrid,
+    Langevin,
     Piecewise,
     Polynomial,
 )
@@ -49,6 +51,7 @@ __all__ = [
     "HingeClassifier",
     "HuberRegression",
     "Hybrid",
+    "Langevin",
     "Laplace",
     "LinearRegression",
     "LogisticRegression",
@@ -59,6 +62,7 @@ __all__ = [
     "Polynomial",
     "Posterior",
     "Public",
+    "SoftmaxRegression",
     "StudentT",
     "accounting",
     "max_step_size",

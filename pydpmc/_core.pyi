@@ -126,6 +126,34 @@ class GradientRun:
     @property
     def steps_done(self) -> int: ...
 
+class LangevinRun:
+    def __init__(
+        self,
+        *,
+        rows: NDArray[np.float64],
+        columns: int,
+        has_target: bool,
+        model: str,
+        intercept: bool,
+        constants: tuple[float, float],
+        prior: NDArray[np.float64],
+        step_size: float,
+        steps: int,
+        weight: float,
+        clip: float,
+        gradient_unit: float,
+        centre: list[float],
+        radius: list[float],
+        init: NDArray[np.float64],
+        draws: NDArray[np.float64],
+        warmup: int,
+        thin: int,
+        seed: int | None,
+    ) -> None: ...
+    def advance(self, steps: int, threads: int, block: int) -> None: ...
+    @property
+    def steps_done(self) -> int: ...
+
 def gradient_sum(
     *,
     rows: Rows,

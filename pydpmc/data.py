@@ -112,6 +112,12 @@ class Data:
         if not ((values == 0) | (values == 1) | np.isnan(values)).all():
             raise ValueError(f"{name} must be 0 or 1 for {model}; recode the labels first")
 
+    def require_classes(self, model: str, count: int) -> None:
+        """Refuse targets other than 0, 1, ..., count - 1, before anything is spent."""
+        values = self._rows[:, self._public.width]
+        if not (((values >= 0) & (values < count) & (values == np.floor(values))) | np.isnan(values)).all():
+            raise ValueError(f"y must be a whole number from 0 to {count - 1} for {model}; recode the labels first")
+
     def __len__(self) -> int:
         return self._public.n
 

@@ -37,6 +37,7 @@ inline const NamedModel& named_model(const std::string& name) {
       {"poisson_regression", ModelKind::poisson_regression, true},
       {"hinge_classifier", ModelKind::hinge_classifier, true},
       {"huber_regression", ModelKind::huber_regression, true},
+      {"softmax_regression", ModelKind::softmax_regression, true},
   };
   for (const NamedModel& model : models)
     if (name == model.name) return model;
@@ -57,6 +58,12 @@ inline Records records_of(const RowsArray& rows, int columns, bool has_target) {
   return {rows.data(), storage_of(rows), rows.shape(0), columns, static_cast<int>(rows.shape(1)), has_target};
 }
 
+inline int classes_of(double constant) {
+  require(constant >= 2 && constant <= 65536 && constant == std::floor(constant),
+          "classes must be a whole number from 2 to 65536");
+  return static_cast<int>(constant);
+}
+
 inline ModelSpec model_of(const std::string& name, const Records& records, bool intercept,
                           const std::array<double, 2>& constants, int dim) {
   const NamedModel& model = named_model(name);
@@ -65,7 +72,11 @@ inline ModelSpec model_of(const std::string& name, const Records& records, bool 
   require(dim >= 1 && (!linear || dim >= records.columns + (intercept ? 1 : 0)),
           "theta is too short for the model");
   require(model.kind != ModelKind::gaussian_mixture || dim == 2, "the mixture has two parameters");
-  return {model.kind, records.columns, intercept, {constants[0], constants[1]}, dim};
+  const int predictors = model.kind == ModelKind::softmax_regression ? classes_of(constants[0]) : 1;
+  require(
+      predictors == 1 || dim == static_cast<int64_t>(predictors) * (records.columns + (intercept ? 1 : 0)),
+      "a softmax has a row of coefficients per class");
+  return {model.kind, records.columns, intercept, {constants[0], constants[1]}, dim, predictors};
 }
 
 // A clip so small that 2^bits / clip overflows would turn a ratio of zero into NaN.

@@ -77,11 +77,18 @@ PYDPMC_INLINE double gradient_norm2(double row2, double first2, double second2) 
   return trusted ? first2 * row2 + second2 : __builtin_inf();
 }
 
-// Adds the clipped gradients of the records row_of(0) .. row_of(count-1) to sums[0 .. dim-1].
-template <class Model, class Scalar, class RowOf>
-inline void add_gradients(const ModelSpec& spec, const Table<Scalar>& table, const Prepared& p,
-                          const RowOf& row_of, int64_t count, const GradientGrid& grid,
-                          int64_t* sums) noexcept {
+// The factor that takes a gradient to the grid, clipped.
+PYDPMC_INLINE double onto_grid(double norm2, const GradientGrid& grid) noexcept {
+  const double norm = __builtin_sqrt(norm2);
+  return (norm > grid.clip ? grid.clip / norm : 1.0) * grid.per_unit;
+}
+
+// Adds factor_of(norm^2) times the gradients of row_of(0) .. row_of(count-1) to sums[0 .. dim-1]; returns how
+// many could be trusted and were added.
+template <class Model, class Scalar, class RowOf, class FactorOf, class Sum>
+inline int64_t add_gradients(const ModelSpec& spec, const Table<Scalar>& table, const Prepared& p,
+                             const RowOf& row_of, int64_t count, const FactorOf& factor_of,
+                             Sum* sums) noexcept {
   const int columns = table.columns, shift = spec.intercept ? 1 : 0;
   const double* centre = Model::has_target || !Model::has_slopes ? nullptr : p.slopes;
   const bool extra = Model::has_slopes && spec.dim > columns + shift;
@@ -100,8 +107,7 @@ inline void add_gradients(const ModelSpec& spec, const Table<Scalar>& table, con
       const double second2 = uses_second ? second[k] * second[k] : 0.0;
       const double norm2 = gradient_norm2(row2, first[k] * first[k], second2);
       if (norm2 == __builtin_inf()) continue;
-      const double norm = __builtin_sqrt(norm2);
-      const double factor = (norm > grid.clip ? grid.clip / norm : 1.0) * grid.per_unit;
+      const double factor = factor_of(norm2);
       if constexpr (Model::has_slopes) {
         add_row(sums + shift, row[k], centre, first[k] * factor, columns);
         if (shift) add_scalar(sums, first[k] * factor);
@@ -113,26 +119,7 @@ inline void add_gradients(const ModelSpec& spec, const Table<Scalar>& table, con
       ++added;
     }
   }
-  remove_magic(sums, spec.dim, added);
-}
-
-inline void full_gradient(const ModelSpec& spec, const Records& records, const double* theta, double* slopes,
-                          int64_t begin, int64_t end, const GradientGrid& grid, int64_t* sums) noexcept {
-  with_types(spec, records, [&]<class Model, class Scalar>(Model, const Table<Scalar>& table) {
-    const Prepared p = Model::prepare(spec, theta, slopes);
-    const auto row_of = [&](int64_t i) PYDPMC_LAMBDA { return table.row(begin + i); };
-    add_gradients<Model>(spec, table, p, row_of, end - begin, grid, sums);
-  });
-}
-
-inline void batch_gradient(const ModelSpec& spec, const Records& records, const double* theta, double* slopes,
-                           const uint32_t* index, int64_t count, const GradientGrid& grid,
-                           int64_t* sums) noexcept {
-  with_types(spec, records, [&]<class Model, class Scalar>(Model, const Table<Scalar>& table) {
-    const Prepared p = Model::prepare(spec, theta, slopes);
-    const auto row_of = [&](int64_t i) PYDPMC_LAMBDA { return table.row(index[i]); };
-    add_gradients<Model>(spec, table, p, row_of, count, grid, sums);
-  });
+  return added;
 }
 
 PYDPMC_ISA_END

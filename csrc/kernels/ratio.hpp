@@ -4,12 +4,17 @@
 #include "kernels/predictor.hpp"
 #include "kernels/quantise.hpp"
 #include "kernels/rows.hpp"
+#include "kernels/softmax.hpp"
 
 PYDPMC_ISA_BEGIN
 
 template <class Model, class Scalar>
 PYDPMC_INLINE F8 loglik8(const Rows<Scalar>& row, int columns, const Prepared& p) noexcept {
-  return Model::loglik(predict<Model>(row, columns, p), targets<Model>(row, columns), p);
+  const F8 y = targets<Model>(row, columns);
+  if constexpr (Model::has_classes)
+    return softmax_loglik(row, columns, y, p);
+  else
+    return Model::loglik(predict<Model>(row, columns, p), y, p);
 }
 
 inline void copy(double* to, const double* from, int count) noexcept {
@@ -69,7 +74,7 @@ inline RatioSum batch_ratio(const ModelSpec& spec, const Records& records, const
   constexpr int64_t ahead = 32;
   return with_types(spec, records, [&]<class Model, class Scalar>(Model, const Table<Scalar>& table) {
     const Prepared now = Model::prepare(spec, current, slopes);
-    const Prepared next = Model::prepare(spec, proposal, slopes + padded(spec.columns));
+    const Prepared next = Model::prepare(spec, proposal, slopes + prepared_size(spec));
     const auto row_of = [&](int64_t i) PYDPMC_LAMBDA { return table.row(index[i]); };
     I8 total = zero_i8(), squares = zero_i8(), clipped = zero_i8();
     for (int64_t i = 0; i < count; i += lanes) {
@@ -77,9 +82,7 @@ inline RatioSum batch_ratio(const ModelSpec& spec, const Records& records, const
       Rows<Scalar> row;
       for (int k = 0; k < lanes; ++k) row[k] = row_of(k < here ? i + k : i);
       for (int64_t k = i + ahead; k < i + ahead + lanes && k < count; ++k) __builtin_prefetch(row_of(k));
-      const F8 y = targets<Model>(row, table.columns);
-      F8 ratio = Model::loglik(predict<Model>(row, table.columns, next), y, next) -
-                 Model::loglik(predict<Model>(row, table.columns, now), y, now);
+      F8 ratio = loglik8<Model>(row, table.columns, next) - loglik8<Model>(row, table.columns, now);
       if (here < lanes) {
         double kept[lanes];
         store(kept, ratio);

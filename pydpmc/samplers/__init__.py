@@ -4,12 +4,13 @@ from .barker import Barker
 from .conjugate import ConjugateSample
 from .gradient import GradientSampler
 from .hybrid import Hybrid
+from .langevin import Langevin
 from .schedules import Constant, Cyclical, Piecewise, Polynomial
 from .sghmc import SGHMC
 from .sgld import SGLD
 from .sgnht import SGNHT
 
-ALL: tuple[type, ...] = (Barker, SGLD, SGHMC, SGNHT)
+ALL: tuple[type, ...] = (Barker, SGLD, SGHMC, SGNHT, Langevin)
 
 __all__ = [
     "ALL",
@@ -22,6 +23,7 @@ __all__ = [
     "Cyclical",
     "GradientSampler",
     "Hybrid",
+    "Langevin",
     "Piecewise",
     "Polynomial",
 ]
