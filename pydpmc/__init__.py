@@ -19,7 +19,19 @@ from .posterior import Posterior
 from .priors import Flat, Laplace, Normal, StudentT
 from .public import Public
 from .run import sample
-from .samplers import SGHMC, SGLD, SGNHT, Barker, Constant, Cyclical, Langevin, Piecewise, Polynomial
+from .samplers import (
+    SGHMC,
+    SGLD,
+    SGNHT,
+    Barker,
+    ConjugateSample,
+    Constant,
+    Cyclical,
+    Hybrid,
+    Langevin,
+    Piecewise,
+    Polynomial,
+)
 
 __version__ = "0.1.0"
 
@@ -29,6 +41,7 @@ __all__ = [
     "SGNHT",
     "Barker",
     "BernoulliLogit",
+    "ConjugateSample",
     "Constant",
     "Cyclical",
     "Data",
@@ -37,6 +50,7 @@ __all__ = [
     "GaussianMixture",
     "HingeClassifier",
     "HuberRegression",
+    "Hybrid",
     "Langevin",
     "Laplace",
     "LinearRegression",

@@ -89,6 +89,8 @@ class Plan:
             "private": self.private,
             "epsilon": self.epsilon,
             "delta": self.delta,
+            **self.model.normal_prior(self.public),
+            "independent_draws": self.settings.releases(self.chains, None, None).hidden,
             **self.settings.describe(),
         }
 

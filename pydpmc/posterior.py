@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from . import storage
+from . import inference, storage
 from .accounting import Guarantee
+from .inference import Intervals, WaldTest
 from .summary import Summary, summarise
 
 Floats = npt.NDArray[np.float64]
@@ -79,6 +80,51 @@ class Posterior:
     def summary(self) -> Summary:
         """Return mean, sd, quantiles, effective sample size and R-hat of every parameter."""
         return summarise(self.draws, self.labels)
+
+    def interval(self, level: float = 0.9, parameters: str | Sequence[str] | None = None) -> Intervals:
+        """Return confidence intervals for the parameters, computed from the draws alone: they cost nothing.
+
+        They cover the truth in a share `level` of all data sets if the model is right, although the draws are those of
+        a tempered posterior: the spread of the draws is scaled to what is known of the parameters, and the pull of the
+        prior is undone. Priors must be Normal or Flat.
+
+        Parameters
+        ----------
+        level
+            Share of data sets in which an interval covers the truth.
+        parameters
+            Names of parameters, or of blocks of them; all by default.
+
+        Examples
+        --------
+        >>> import numpy as np, pydpmc as dp
+        >>> data = dp.Data(np.r_[np.ones(700), np.zeros(300)])
+        >>> post = dp.sample(dp.BernoulliLogit(), data, dp.Barker(steps=20_000), private=False, progress=False)
+        >>> low, high = post.interval(0.99)["theta"]
+        >>> bool(low < np.log(0.7 / 0.3) < high)
+        True
+        """
+        return inference.interval(self, level, parameters)
+
+    def wald_test(self, null: npt.ArrayLike = 0.0, parameters: str | Sequence[str] | None = None) -> WaldTest:
+        """Return a test that the parameters have the values `null`, from the draws alone; see `interval`.
+
+        Parameters
+        ----------
+        null
+            One value for all parameters, or one for each.
+        parameters
+            Names of parameters, or of blocks of them; all by default.
+
+        Examples
+        --------
+        >>> import numpy as np, pydpmc as dp
+        >>> data = dp.Data(np.r_[np.ones(700), np.zeros(300)])
+        >>> post = dp.sample(dp.BernoulliLogit(), data, dp.Barker(steps=20_000), private=False, progress=False)
+        >>> post.wald_test(null=0.0).p_value < 1e-6
+        True
+        """
+        return inference.wald_test(self, null, parameters)
 
     def save(self, path: str | Path) -> None:
         """Write draws and guarantee to a ``.npz`` or ``.nc`` (netCDF 3) file, without pickle."""

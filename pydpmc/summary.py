@@ -54,12 +54,17 @@ def summarise(draws: Mapping[str, Floats], labels: Mapping[str, tuple[str, ...]]
     """Return the summary of draws of shape (chain, draw, size) by parameter name."""
     rows: dict[str, dict[str, float]] = {}
     for name, values in draws.items():
-        size = values.shape[2]
-        entries = labels.get(name) or tuple(str(j) for j in range(size))
-        for j in range(size):
-            row_name = name if size == 1 and not labels.get(name) else f"{name}[{entries[j]}]"
+        for j, row_name in enumerate(row_names(name, values.shape[2], labels)):
             rows[row_name] = _row(values[:, :, j])
     return Summary(rows)
+
+
+def row_names(name: str, size: int, labels: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """Return the name of each entry of a parameter."""
+    entries = labels.get(name)
+    if size == 1 and not entries:
+        return (name,)
+    return tuple(f"{name}[{entry}]" for entry in entries or range(size))
 
 
 def _row(values: Floats) -> dict[str, float]:

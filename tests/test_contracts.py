@@ -40,6 +40,9 @@ MAY_LEAVE = {
     "plan.radius": PUBLIC,
     "plan.clip": PUBLIC,
     "plan.w": PUBLIC,
+    "plan.prior_mean": PUBLIC,
+    "plan.prior_precision": PUBLIC,
+    "plan.independent_draws": PUBLIC,
     "plan.c": PUBLIC,
     "acceptance": CHARGED,
     "interrupted": "public: pressed by the user",
@@ -50,7 +53,7 @@ MAY_LEAVE_OF_GRADIENTS = {
     f"plan.{name}": PUBLIC for name in ("step_size", "sampling", "rate", "friction", "heat", "calibration")
 }
 MAY_LEAVE_OF_LANGEVIN = {f"plan.{name}": PUBLIC for name in ("draws", "step_size", "bias")}
-METHODS = {"private", "summary", "save", "load"}  # of the fields above alone
+METHODS = {"private", "summary", "interval", "wald_test", "save", "load"}  # of the fields above alone
 
 
 def make_data(model, rng, n=60, **options):

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from ..priors import Prior
+from ..priors import Flat, Normal, Prior
 from ..public import Public
 
 Floats = npt.NDArray[np.float64]
@@ -120,6 +120,17 @@ class Model:
         return np.concatenate(
             [np.zeros(b.size) if b.positive else self.block_prior(b).precision(b.size) for b in self.blocks(public)]
         )
+
+    def normal_prior(self, public: Public) -> dict[str, list[float] | list[float | None]]:
+        """Return mean and precision of each coordinate's prior; precision None if it is neither normal nor flat."""
+        mean: list[float] = []
+        precision: list[float | None] = []
+        for b in self.blocks(public):
+            prior = self.block_prior(b)
+            known = isinstance(prior, Normal | Flat) and not b.positive
+            mean += prior.centre(b.size).tolist()
+            precision += prior.precision(b.size).tolist() if known else [None] * b.size
+        return {"prior_mean": mean, "prior_precision": precision}
 
     def centre(self, public: Public) -> Floats:
         """Return the prior's centre, the default start of a chain (sigma starts at 1)."""

@@ -1,7 +1,9 @@
 """The list of samplers: add yours here."""
 
 from .barker import Barker
+from .conjugate import ConjugateSample
 from .gradient import GradientSampler
+from .hybrid import Hybrid
 from .langevin import Langevin
 from .schedules import Constant, Cyclical, Piecewise, Polynomial
 from .sghmc import SGHMC
@@ -16,9 +18,11 @@ __all__ = [
     "SGLD",
     "SGNHT",
     "Barker",
+    "ConjugateSample",
     "Constant",
     "Cyclical",
     "GradientSampler",
+    "Hybrid",
     "Langevin",
     "Piecewise",
     "Polynomial",
