@@ -19,6 +19,7 @@ from .priors import Flat, Laplace, Normal, StudentT
 from .public import Public
 from .run import sample
 from .samplers import SGHMC, SGLD, SGNHT, Barker, Constant, Cyclical, Piecewise, Polynomial
+from .schema import Binary, Category, Number, Schema
 
 __version__ = "0.1.0"
 
@@ -28,6 +29,8 @@ __all__ = [
     "SGNHT",
     "Barker",
     "BernoulliLogit",
+    "Binary",
+    "Category",
     "Constant",
     "Cyclical",
     "Data",
@@ -40,12 +43,14 @@ __all__ = [
     "LinearRegression",
     "LogisticRegression",
     "Normal",
+    "Number",
     "Piecewise",
     "Plan",
     "PoissonRegression",
     "Polynomial",
     "Posterior",
     "Public",
+    "Schema",
     "StudentT",
     "accounting",
     "max_step_size",
