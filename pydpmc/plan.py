@@ -15,6 +15,7 @@ from . import accounting as acc
 from .checks import whole
 from .errors import BudgetError
 from .models import Model
+from .models.spec import to_spec
 from .public import Public
 from .samplers import Barker
 from .samplers.protocol import RunSettings, Sampler
@@ -87,6 +88,8 @@ class Plan:
             "private": self.private,
             "epsilon": self.epsilon,
             "delta": self.delta,
+            "public": self.public.to_dict(),
+            "model_spec": to_spec(self.model),
             **self.settings.describe(),
         }
 

@@ -52,14 +52,18 @@ class Summary:
 
 def summarise(draws: Mapping[str, Floats], labels: Mapping[str, tuple[str, ...]]) -> Summary:
     """Return the summary of draws of shape (chain, draw, size) by parameter name."""
-    rows: dict[str, dict[str, float]] = {}
+    return Summary({name: _row(values) for name, values in scalar_draws(draws, labels).items()})
+
+
+def scalar_draws(draws: Mapping[str, Floats], labels: Mapping[str, tuple[str, ...]]) -> dict[str, Floats]:
+    """Return the draws of every scalar parameter, of shape (chain, draw), by its name in tables and plots."""
+    scalars = {}
     for name, values in draws.items():
         size = values.shape[2]
         entries = labels.get(name) or tuple(str(j) for j in range(size))
         for j in range(size):
-            row_name = name if size == 1 and not labels.get(name) else f"{name}[{entries[j]}]"
-            rows[row_name] = _row(values[:, :, j])
-    return Summary(rows)
+            scalars[name if size == 1 and not labels.get(name) else f"{name}[{entries[j]}]"] = values[:, :, j]
+    return scalars
 
 
 def _row(values: Floats) -> dict[str, float]:
