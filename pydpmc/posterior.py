@@ -136,6 +136,15 @@ class Posterior:
 
         return plot_privacy(self)
 
+    def report(self, path: str | Path, **options: Any) -> None:
+        """Write one self-contained HTML page that explains the result and its guarantee to a person.
+
+        Options: ``title``; ``schema``, to show the columns as they were declared; ``ledger_entry``, a mapping.
+        """
+        from .report import write
+
+        write(self, path, **options)
+
     def save(self, path: str | Path) -> None:
         """Write draws and guarantee to a ``.npz`` or ``.nc`` (netCDF 3) file, without pickle."""
         storage.save(Path(path), dict(self.draws), self._description())

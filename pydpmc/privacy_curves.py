@@ -11,9 +11,9 @@ import numpy as np
 from .accounting import Guarantee
 from .errors import NotPrivateError
 
-DELTAS = tuple(float(d) for d in np.logspace(-12, -2, 21))
-PARTS = 12
-PROFILE_POINTS = 40
+DELTAS = tuple(float(d) for d in np.logspace(-12, -2, 11))
+PARTS = 8
+PROFILE_POINTS = 25
 
 
 def epsilon_over_delta(guarantee: Guarantee, deltas: Sequence[float] = DELTAS) -> list[tuple[float, float]]:

@@ -53,7 +53,7 @@ MAY_LEAVE_OF_GRADIENTS = {
 }
 METHODS = {  # of the fields above alone
     *("private", "summary", "save", "load", "table", "predict", "predict_proba", "to_arviz"),
-    *("plot_trace", "plot_forest", "plot_prior_posterior", "plot_privacy"),
+    *("plot_trace", "plot_forest", "plot_prior_posterior", "plot_privacy", "report"),
 }
 
 
