@@ -17,6 +17,7 @@ from .plan import Plan, plan
 from .posterior import Posterior
 from .priors import Flat, Laplace, Normal, StudentT
 from .public import Public
+from .quantiles import PrivateBounds, Quantiles, private_bounds, private_quantiles
 from .run import sample
 from .samplers import SGHMC, SGLD, SGNHT, Barker, Constant, Cyclical, Piecewise, Polynomial
 from .schema import Binary, Category, Number, Schema
@@ -49,11 +50,15 @@ __all__ = [
     "PoissonRegression",
     "Polynomial",
     "Posterior",
+    "PrivateBounds",
     "Public",
+    "Quantiles",
     "Schema",
     "StudentT",
     "accounting",
     "max_step_size",
     "plan",
+    "private_bounds",
+    "private_quantiles",
     "sample",
 ]

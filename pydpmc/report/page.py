@@ -140,7 +140,7 @@ def _diagnostics(post: Posterior) -> str:
     verdict = (
         "The chains agree with each other and with themselves."
         if good
-        else "Effective draws are few, or chains disagree: treat the figures with caution. The guarantee does not depend on it."
+        else "Effective draws are few or chains disagree: read the figures with caution. The guarantee holds anyway."
     )
     facts = [("largest R-hat", f"{worst:.3f}"), ("least effective sample size", f"{least:.0f}")]
     facts += [(f"acceptance of chain {k + 1}", f"{rate:.3f}") for k, rate in enumerate(post.acceptance)]
