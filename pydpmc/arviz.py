@@ -23,7 +23,7 @@ def to_arviz(post: Posterior) -> Any:
             continue
         values[name] = draws
         dims[name] = [f"{name}_dim"]
-        coords[f"{name}_dim"] = list(labels) or list(range(draws.shape[2]))
+        coords[f"{name}_dim"] = list(labels) if labels else [str(j) for j in range(draws.shape[2])]
     if int(az.__version__.split(".")[0]) >= 1:
         result = az.from_dict({"posterior": values}, coords=coords, dims=dims)
     else:

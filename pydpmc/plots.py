@@ -121,4 +121,5 @@ def kernel_density(values: Floats, points: int = 200) -> tuple[Floats, Floats]:
 
 def _subplots(rows: int, columns: int, size: tuple[float, float]) -> tuple[Any, Any]:
     pyplot = require("matplotlib.pyplot", "plots", "plotting")
-    return pyplot.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained")
+    figure, axes = pyplot.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained")
+    return figure, axes

@@ -72,7 +72,8 @@ def _averaged(post: Posterior, means: Means, x: npt.ArrayLike, level: float, dra
     columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
     for column in columns:
         column[absent] = np.nan
-    return Prediction(*columns, level=float(level))
+    mean, sd, low, high = columns
+    return Prediction(mean, sd, low, high, float(level))
 
 
 def _thinned(post: Posterior, most: int) -> dict[str, Floats]:
@@ -93,7 +94,7 @@ def _bounded(x: npt.ArrayLike, public: Public) -> tuple[Floats, npt.NDArray[np.b
     if len(new) == 0:
         raise ValueError(f"x must have at least one row, but its shape is {new.shape}")
     bounds = None if public.x_bounds is None else tuple(np.array(public.x_bounds).T)
-    absent = ~np.isfinite(new).all(axis=1)
+    absent: npt.NDArray[np.bool_] = np.logical_not(np.isfinite(new).all(axis=1))
     present = np.where(absent[:, None], 0.0, new)
     data = Data(present, row_norm=public.row_norm, x_bounds=bounds)
     return np.array(data._rows[:, : public.width], dtype=np.float64), absent

@@ -141,7 +141,7 @@ def private_bounds(
         raw, (tail, 1.0 - tail), points, epsilon, delta, adjacency, missing_values, ledger, seed
     )
     candidates = _checked_grid(points)
-    return PrivateBounds({name: _apart(*pair, candidates) for name, pair in released.items()}, guarantee)
+    return PrivateBounds({name: _apart(pair[0], pair[1], candidates) for name, pair in released.items()}, guarantee)
 
 
 def decimal_grid(smallest: int = -6, largest: int = 12) -> Floats:

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 import pydpmc as dp
-from pydpmc import accounting as acc
+from pydpmc.errors import BudgetError
 from pydpmc.exact_choice import below, bernoulli_exp, choose, random_words
 from pydpmc.quantiles import cost_rate, rank_costs
 
@@ -132,15 +132,16 @@ def test_bounds_of_a_table_are_for_declaring(rng):
 def test_a_plan_pays_for_what_was_released_before(rng):
     found = dp.private_quantiles(rng.normal(size=100), [0.5], grid=[0.0, 1.0], epsilon=0.3)
     public = dp.Public(n=100_000, columns=("a",), has_target=True, row_norm=1.0)
-    alone = dp.plan(dp.LogisticRegression(), public, dp.Barker(n0=300), epsilon=1.0, delta=1e-6)
-    plan = dp.plan(
-        dp.LogisticRegression(), public, dp.Barker(n0=300), epsilon=1.0, delta=1e-6, earlier=[found.guarantee]
-    )
-    assert plan.guarantee.epsilon(1e-6) <= 1.0
-    assert plan.guarantee.events[-1] == found.guarantee.events[0]
-    own = acc.compose(list(plan.guarantee.events[:-1]))
-    assert own.epsilon(1e-6) < alone.guarantee.epsilon(1e-6)
-    assert len(plan.guarantee.assumptions) == 1
+    arguments = (dp.LogisticRegression(), public, dp.Barker(steps=300, scale=0.01))
+    alone = dp.plan(*arguments).guarantee
+    together = dp.plan(*arguments, earlier=[found.guarantee]).guarantee
+    assert together.events == (*alone.events, *found.guarantee.events)
+    assert together.epsilon(1e-6) > max(alone.epsilon(1e-6), 0.299)
+    assert len(together.assumptions) == len(alone.assumptions) + 1
+    budget = {"epsilon": alone.epsilon(1e-6) + 0.01, "delta": 1e-6}
+    dp.plan(*arguments, **budget)
+    with pytest.raises(BudgetError):
+        dp.plan(*arguments, **budget, earlier=[found.guarantee])
 
 
 class FakeLedger:
