@@ -12,6 +12,7 @@ from .models import (
     LinearRegression,
     LogisticRegression,
     PoissonRegression,
+    SoftmaxRegression,
 )
 from .plan import Plan, plan
 from .posterior import Posterior
@@ -19,7 +20,7 @@ from .priors import Flat, Laplace, Normal, StudentT
 from .public import Public
 from .quantiles import PrivateBounds, Quantiles, private_bounds, private_quantiles
 from .run import sample
-from .samplers import SGHMC, SGLD, SGNHT, Barker, Constant, Cyclical, Piecewise, Polynomial
+from .samplers import SGHMC, SGLD, SGNHT, Barker, Constant, Cyclical, Langevin, Piecewise, Polynomial
 from .schema import Binary, Category, Number, Schema
 
 __version__ = "0.1.0"
@@ -40,6 +41,7 @@ __all__ = [
     "GaussianMixture",
     "HingeClassifier",
     "HuberRegression",
+    "Langevin",
     "Laplace",
     "LinearRegression",
     "LogisticRegression",
@@ -54,6 +56,7 @@ __all__ = [
     "Public",
     "Quantiles",
     "Schema",
+    "SoftmaxRegression",
     "StudentT",
     "accounting",
     "max_step_size",

@@ -147,6 +147,8 @@ def _check_data(plan: Plan, data: Data) -> None:
         raise ValueError(f"data differs from the plan in its public facts ({', '.join(differing)}); plan again")
     if plan.model.binary_target or plan.model.core_name == "bernoulli_logit":
         data.require_binary(type(plan.model).__name__)
+    elif plan.model.label_count is not None:
+        data.require_classes(type(plan.model).__name__, plan.model.label_count)
 
 
 def _released(out: Floats, release: Release, steps_done: int) -> Floats:
