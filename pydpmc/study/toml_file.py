@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import PydpmcError, StudyError
+from ..errors import BudgetError, PydpmcError, StudyError
 from ..extras import require
 
 _SEGMENT = r"""(?:[A-Za-z0-9_-]+|"(?:[^"\\]|\\.)*"|'[^']*')"""
@@ -49,7 +49,8 @@ class TomlFile:
             raise
         except (PydpmcError, ValueError, TypeError) as error:
             first = re.match(r"[\w-]+", str(error))
-            raise self.error(f"{'.'.join(keys)}: {error}", *keys, *([first[0]] if first else [])) from error
+            named = self.error(f"{'.'.join(keys)}: {error}", *keys, *([first[0]] if first else []))
+            raise (BudgetError(str(named)) if isinstance(error, BudgetError) else named) from error
 
     def table(self, *keys: str, required: bool = True) -> Mapping[str, Any]:
         """Return a table of the file."""
