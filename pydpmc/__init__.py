@@ -18,6 +18,7 @@ from .plan import Plan, plan
 from .posterior import Posterior
 from .priors import Flat, Laplace, Normal, StudentT
 from .public import Public
+from .quantiles import PrivateBounds, Quantiles, private_bounds, private_quantiles
 from .run import sample
 from .samplers import (
     SGHMC,
@@ -32,6 +33,7 @@ from .samplers import (
     Piecewise,
     Polynomial,
 )
+from .schema import Binary, Category, Number, Schema
 
 __version__ = "0.1.0"
 
@@ -41,6 +43,8 @@ __all__ = [
     "SGNHT",
     "Barker",
     "BernoulliLogit",
+    "Binary",
+    "Category",
     "ConjugateSample",
     "Constant",
     "Cyclical",
@@ -56,16 +60,22 @@ __all__ = [
     "LinearRegression",
     "LogisticRegression",
     "Normal",
+    "Number",
     "Piecewise",
     "Plan",
     "PoissonRegression",
     "Polynomial",
     "Posterior",
+    "PrivateBounds",
     "Public",
+    "Quantiles",
+    "Schema",
     "SoftmaxRegression",
     "StudentT",
     "accounting",
     "max_step_size",
     "plan",
+    "private_bounds",
+    "private_quantiles",
     "sample",
 ]

@@ -15,3 +15,15 @@ class BudgetError(PydpmcError, ValueError):
 
 class NotPrivateError(PydpmcError, ValueError):
     """A guarantee was asked of a result that has none."""
+
+
+class MissingExtraError(PydpmcError, ImportError):
+    """An optional package is not installed; the message names the extra that brings it."""
+
+
+class SchemaError(PydpmcError, ValueError):
+    """A schema contradicts itself, or a table does not have the columns that it declares."""
+
+
+class StudyError(PydpmcError, ValueError):
+    """A study file cannot be read or contradicts itself; the message names its line."""

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,9 @@ from . import inference, storage
 from .accounting import Guarantee
 from .inference import Intervals, WaldTest
 from .summary import Summary, summarise
+
+if TYPE_CHECKING:
+    from .prediction import Prediction
 
 Floats = npt.NDArray[np.float64]
 FORMAT = 1  # of saved files
@@ -125,6 +128,68 @@ class Posterior:
         True
         """
         return inference.wald_test(self, null, parameters)
+
+    def table(self, format: Literal["markdown", "latex"] = "markdown", **options: Any) -> str:
+        """Return the summary as a table for a paper; options: ``columns``, ``digits``."""
+        from .table import table
+
+        return table(self, format, **options)
+
+    def predict(self, x: npt.ArrayLike, *, level: float = 0.9, draws: int = 1000) -> Prediction:
+        """Return the posterior of the mean of y given each row of `x`, averaged over at most `draws` draws.
+
+        `x` has the columns of the data the run was given (``schema.encode`` makes them); rows are brought within the
+        declared bounds as the records were. For classifiers the mean is the probability of class 1. The interval is
+        that of the mean, not of a new observation.
+        """
+        from .prediction import predict
+
+        return predict(self, x, level=level, draws=draws)
+
+    def predict_proba(self, x: npt.ArrayLike, *, level: float = 0.9, draws: int = 1000) -> Prediction:
+        """Return the posterior of the probabilities of the classes given each row of `x`; see `predict`."""
+        from .prediction import predict_proba
+
+        return predict_proba(self, x, level=level, draws=draws)
+
+    def to_arviz(self) -> Any:
+        """Return an ``arviz.InferenceData`` (ArviZ 0.x) or ``DataTree`` (1.x), the guarantee in its attributes."""
+        from .arviz import to_arviz
+
+        return to_arviz(self)
+
+    def plot_trace(self, parameters: Sequence[str] | None = None) -> Any:
+        """Return a matplotlib figure: density and trace of each parameter, a colour per chain."""
+        from .plots import plot_trace
+
+        return plot_trace(self, parameters)
+
+    def plot_forest(self, parameters: Sequence[str] | None = None, *, level: float = 0.9) -> Any:
+        """Return a matplotlib figure: credible intervals of each parameter."""
+        from .plots import plot_forest
+
+        return plot_forest(self, parameters, level=level)
+
+    def plot_prior_posterior(self, parameters: Sequence[str] | None = None) -> Any:
+        """Return a matplotlib figure: prior and posterior density of each parameter."""
+        from .plots import plot_prior_posterior
+
+        return plot_prior_posterior(self, parameters)
+
+    def plot_privacy(self) -> Any:
+        """Return a matplotlib figure: epsilon over delta, and over what has been released."""
+        from .plots import plot_privacy
+
+        return plot_privacy(self)
+
+    def report(self, path: str | Path, **options: Any) -> None:
+        """Write one self-contained HTML page that explains the result and its guarantee to a person.
+
+        Options: ``title``; ``schema``, to show the columns as they were declared; ``ledger_entry``, a mapping.
+        """
+        from .report import write
+
+        write(self, path, **options)
 
     def save(self, path: str | Path) -> None:
         """Write draws and guarantee to a ``.npz`` or ``.nc`` (netCDF 3) file, without pickle."""

@@ -6,12 +6,14 @@ import dataclasses
 import os
 import time
 import warnings
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _core
+from .accounting import Guarantee
 from .checks import whole
 from .data import Data
 from .models import Model
@@ -103,6 +105,7 @@ def sample(
     chains: int = 1,
     private: bool = True,
     init: npt.ArrayLike | Posterior | Literal["prior"] | None = None,
+    earlier: Sequence[Guarantee] = (),
     **run_options: Any,
 ) -> Posterior:
     """Plan, then run: posterior draws of `model` given `data` within a privacy budget.
@@ -127,6 +130,7 @@ def sample(
         chains=chains,
         private=private,
         init=init,
+        earlier=earlier,
     )
     return run(planned, data, **run_options)
 

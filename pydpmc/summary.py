@@ -52,11 +52,16 @@ class Summary:
 
 def summarise(draws: Mapping[str, Floats], labels: Mapping[str, tuple[str, ...]]) -> Summary:
     """Return the summary of draws of shape (chain, draw, size) by parameter name."""
-    rows: dict[str, dict[str, float]] = {}
+    return Summary({name: _row(values) for name, values in scalar_draws(draws, labels).items()})
+
+
+def scalar_draws(draws: Mapping[str, Floats], labels: Mapping[str, tuple[str, ...]]) -> dict[str, Floats]:
+    """Return the draws of every scalar parameter, of shape (chain, draw), by its name in tables and plots."""
+    scalars = {}
     for name, values in draws.items():
         for j, row_name in enumerate(row_names(name, values.shape[2], labels)):
-            rows[row_name] = _row(values[:, :, j])
-    return Summary(rows)
+            scalars[row_name] = values[:, :, j]
+    return scalars
 
 
 def row_names(name: str, size: int, labels: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:

@@ -83,6 +83,14 @@ class Model:
         """Return a forecast of the Fisher information of one record about one coordinate."""
         return None
 
+    def mean(self, parameters: Mapping[str, Floats], x: Floats) -> Floats:
+        """Return the mean of y given x, shape (draws, records), from parameters of shape (draws, size)."""
+        raise ValueError(f"{type(self).__name__} has no mean given features; read its draws instead")
+
+    def probabilities(self, parameters: Mapping[str, Floats], x: Floats) -> Floats:
+        """Return the probabilities of the classes given x, shape (draws, records, classes)."""
+        raise ValueError(f"{type(self).__name__} has no probabilities of classes; see predict")
+
     @property
     def constants(self) -> tuple[float, float]:
         """Public constants of the likelihood, as the core wants them."""
