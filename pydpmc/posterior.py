@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from . import storage
 from .accounting import Guarantee
+from .sampler_stats import SamplerStats
 from .summary import Summary, summarise
 
 Floats = npt.NDArray[np.float64]
@@ -53,6 +54,8 @@ class Posterior:
         Whether the run was stopped before its last step. The guarantee covers all planned steps.
     unsafe
         Diagnostics outside the guarantee, only after ``unsafe_diagnostics=True``, which voids it.
+    sampler_stats
+        How NUTS went (divergences, tree depth, step size), only after ``private=False``.
 
     Examples
     --------
@@ -70,6 +73,7 @@ class Posterior:
     acceptance: tuple[float, ...]
     interrupted: bool = False
     unsafe: Unsafe | None = field(default=None)
+    sampler_stats: SamplerStats | None = None
 
     @property
     def private(self) -> bool:
@@ -101,6 +105,7 @@ class Posterior:
             acceptance=tuple(described["acceptance"]),
             interrupted=described["interrupted"],
             unsafe=None if described["unsafe"] is None else Unsafe(**described["unsafe"]),
+            sampler_stats=_stats(described.get("sampler_stats")),
         )
 
     def _description(self) -> str:
@@ -113,6 +118,7 @@ class Posterior:
                 "acceptance": list(self.acceptance),
                 "interrupted": self.interrupted,
                 "unsafe": None if self.unsafe is None else {"clipped_share": self.unsafe.clipped_share},
+                "sampler_stats": None if self.sampler_stats is None else vars(self.sampler_stats),
             }
         )
 
@@ -126,3 +132,7 @@ class Posterior:
     def _repr_html_(self) -> str:
         statement = html.escape(self.guarantee.statement())
         return f"<div>{self.summary()._repr_html_()}<p>{statement}</p></div>"
+
+
+def _stats(described: Mapping[str, Any] | None) -> SamplerStats | None:
+    return None if described is None else SamplerStats(**{name: tuple(values) for name, values in described.items()})

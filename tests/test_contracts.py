@@ -48,6 +48,14 @@ MAY_LEAVE = {
 MAY_LEAVE_OF_GRADIENTS = {
     f"plan.{name}": PUBLIC for name in ("step_size", "sampling", "rate", "friction", "heat", "calibration")
 }
+# Of NUTS alone, which runs without privacy only. "sampler_stats" itself is None in every other result.
+MAY_LEAVE_OF_NUTS = {
+    f"plan.{name}": PUBLIC for name in ("draws", "warmup", "target_accept", "max_depth", "jitter")
+} | {
+    f"sampler_stats.{name}": "without privacy only"
+    for name in ("divergences", "tree_depth", "saturated", "step_size", "accept", "gradients")
+}
+ABSENT = {"unsafe", "sampler_stats"}  # None unless their conditions are met, which the tests below pin down
 METHODS = {"private", "summary", "save", "load"}  # of the fields above alone
 
 
@@ -89,7 +97,8 @@ def tag_of(path):
 def test_every_field_of_a_result_is_tagged(kind, unsafe, rng):
     post = short_run(kind(), rng, unsafe_diagnostics=unsafe)
     found = dict(leaves(post))
-    assert [path for path in found if tag_of(path) is None and path != "unsafe"] == []
+    assert [path for path in found if tag_of(path) is None and path not in ABSENT] == []
+    assert post.sampler_stats is None
     assert post.private == (not any(tag_of(path) == VOIDS for path in found))
     assert ("unsafe.clipped_share" in found) == unsafe
     assert set(vars(post)) | METHODS == {name for name in dir(post) if not name.startswith("_")}
@@ -110,8 +119,19 @@ def example_of(sampler):
 @pytest.mark.parametrize("sampler", [s for s in samplers.ALL if s is not dp.Barker])
 def test_every_field_of_a_gradient_run_is_tagged(sampler, rng):
     found = dict(leaves(short_run(dp.LogisticRegression(), rng, example_of(sampler))))
-    untagged = [path for path in found if tag_of(path) is None and path != "unsafe"]
+    untagged = [path for path in found if tag_of(path) is None and path not in ABSENT]
     assert set(untagged) == set(MAY_LEAVE_OF_GRADIENTS)
+
+
+@pytest.mark.parametrize("kind", models.ALL)
+def test_every_model_runs_with_nuts_and_every_field_is_tagged(kind, rng):
+    x, y, facts = make_data(kind(), rng)
+    data = dp.Data(x, y, **facts)
+    post = dp.sample(kind(), data, dp.NUTS(draws=30, warmup=50), private=False, chains=2, progress=False)
+    found = dict(leaves(post))
+    assert {path for path in found if tag_of(path) is None and path not in ABSENT} == set(MAY_LEAVE_OF_NUTS)
+    assert not post.private
+    assert all(np.isfinite(values).all() and values.shape[:2] == (2, 30) for values in post.draws.values())
 
 
 @pytest.mark.parametrize("kind", models.ALL)
@@ -124,7 +144,7 @@ def test_every_listed_model_runs_with_every_listed_sampler(kind, rng):
         assert 0 < post.guarantee.epsilon(1e-6) < np.inf
 
 
-@pytest.mark.parametrize("kind", [*models.ALL, *samplers.ALL, dp.Data, dp.Public, dp.Posterior, dp.Plan])
+@pytest.mark.parametrize("kind", [*models.ALL, *samplers.ALL, *samplers.NOT_PRIVATE, dp.Data, dp.Public, dp.Posterior, dp.Plan])
 def test_every_listed_thing_is_exported_and_described(kind):
     assert getattr(dp, kind.__name__) is kind
     assert kind.__name__ in dp.__all__

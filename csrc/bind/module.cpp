@@ -12,6 +12,7 @@ void bind_minibatch_profile(py::module_& m);
 void bind_barker(py::module_& m);
 void bind_gradients(py::module_& m);
 void bind_kernels(py::module_& m);
+void bind_nuts(py::module_& m);
 
 PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
   m.doc() = "The compiled core of pydpmc. Private: use the package.";
@@ -24,4 +25,5 @@ PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
   bind_barker(m);
   bind_gradients(m);
   bind_kernels(m);
+  bind_nuts(m);
 }

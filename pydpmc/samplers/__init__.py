@@ -2,15 +2,19 @@
 
 from .barker import Barker
 from .gradient import GradientSampler
+from .nuts import NUTS
 from .schedules import Constant, Cyclical, Piecewise, Polynomial
 from .sghmc import SGHMC
 from .sgld import SGLD
 from .sgnht import SGNHT
 
-ALL: tuple[type, ...] = (Barker, SGLD, SGHMC, SGNHT)
+ALL: tuple[type, ...] = (Barker, SGLD, SGHMC, SGNHT)  # every iterate released, unconditionally
+NOT_PRIVATE: tuple[type, ...] = (NUTS,)
 
 __all__ = [
     "ALL",
+    "NOT_PRIVATE",
+    "NUTS",
     "SGHMC",
     "SGLD",
     "SGNHT",
