@@ -26,11 +26,11 @@ posteriordb = load_module("test_posteriordb")
 
 SEED = 20261116
 CHAINS = 4
-DRAWS = 5000
+DRAWS = 10_000
 MEAN_TOLERANCE = 0.05  # of a posterior sd
 SD_TOLERANCE = 0.03
 MOST_RHAT = 1.01
-QUICK = ("arK-arK", "sblri-blr", "wells_data-wells_dist100ars_model")
+QUICK = ("mesquite-logmesquite_logvolume", "sblri-blr", "wells_data-wells_dist100_model")
 NAMES = [
     name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in sorted(posteriordb.POSTERIORS)
 ]
