@@ -1,6 +1,7 @@
 // READ FIRST. The vocabulary of the core.
 //
-// Records    the private rows, each [x_0 .. x_{d-1}, y], stored once by pydpmc.Data and never copied.
+// Records    the private rows, each [x_0 .. x_{d-1}, y], stored once by pydpmc.Data and never copied; all
+//            arithmetic is in double precision, whatever they are stored in.
 // ModelSpec  which likelihood, and its public constants. theta = ([intercept,] slopes [, log sigma]).
 // Model      (csrc/models) prepare(spec, theta): what a record needs of theta;
 //            loglik(predictor, target, prepared): eight records at a time, up to terms free of theta.
@@ -12,11 +13,14 @@
 
 namespace pydpmc {
 
+enum class Storage : int { float64, float32 };
+
 struct Records {
-  const double* rows;
+  const void* rows;
+  Storage storage;
   int64_t n;
   int columns;      // features, the target not counted
-  int stride;       // doubles from row to row
+  int stride;       // numbers from row to row
   bool has_target;  // the target, if any, is at index `columns`
 };
 

@@ -3,6 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+Rows = NDArray[np.float64] | NDArray[np.float32]
+
 def available_isas() -> list[str]: ...
 def isa() -> str: ...
 def use_isa(isa: str) -> bool: ...
@@ -13,7 +15,7 @@ class BarkerRun:
     def __init__(
         self,
         *,
-        rows: NDArray[np.float64],
+        rows: Rows,
         columns: int,
         has_target: bool,
         model: str,
@@ -51,7 +53,7 @@ class BarkerRun:
 
 def log_likelihoods(
     *,
-    rows: NDArray[np.float64],
+    rows: Rows,
     columns: int,
     has_target: bool,
     model: str,
@@ -61,7 +63,7 @@ def log_likelihoods(
 ) -> NDArray[np.float64]: ...
 def ratio_sum(
     *,
-    rows: NDArray[np.float64],
+    rows: Rows,
     columns: int,
     has_target: bool,
     model: str,
@@ -95,7 +97,7 @@ class GradientRun:
     def __init__(
         self,
         *,
-        rows: NDArray[np.float64],
+        rows: Rows,
         columns: int,
         has_target: bool,
         model: str,
@@ -126,7 +128,7 @@ class GradientRun:
 
 def gradient_sum(
     *,
-    rows: NDArray[np.float64],
+    rows: Rows,
     columns: int,
     has_target: bool,
     model: str,

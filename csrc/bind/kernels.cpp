@@ -26,7 +26,7 @@ size_t workspace(const Records& records) {
   return static_cast<size_t>(2 * ((records.columns + 7) / 8 * 8) + 8);
 }
 
-Array log_likelihoods(const Array& rows, int columns, bool has_target, const std::string& model,
+Array log_likelihoods(const RowsArray& rows, int columns, bool has_target, const std::string& model,
                       bool intercept, std::array<double, 2> constants, const Theta& theta) {
   const Records records = records_of(rows, columns, has_target);
   const ModelSpec spec = model_of(model, records, intercept, constants, static_cast<int>(theta.size()));
@@ -60,9 +60,10 @@ void require_index(const Index& index, int64_t n) {
     require(index.at(i) < n, "index names a record that is not there");
 }
 
-py::tuple ratio_sum(const Array& rows, int columns, bool has_target, const std::string& model, bool intercept,
-                    std::array<double, 2> constants, const Theta& current, const Theta& proposal, double clip,
-                    int bits, std::optional<Index> index, int threads, int64_t block) {
+py::tuple ratio_sum(const RowsArray& rows, int columns, bool has_target, const std::string& model,
+                    bool intercept, std::array<double, 2> constants, const Theta& current,
+                    const Theta& proposal, double clip, int bits, std::optional<Index> index, int threads,
+                    int64_t block) {
   const Records records = records_of(rows, columns, has_target);
   const ModelSpec spec = model_of(model, records, intercept, constants, static_cast<int>(current.size()));
   require(proposal.size() == current.size(), "current and proposal differ in length");
@@ -82,9 +83,10 @@ py::tuple ratio_sum(const Array& rows, int columns, bool has_target, const std::
   return py::make_tuple(r.sum, r.sum_squares, r.clipped);
 }
 
-py::array_t<int64_t> gradient_sum(const Array& rows, int columns, bool has_target, const std::string& model,
-                                  bool intercept, std::array<double, 2> constants, const Theta& theta,
-                                  double clip, double per_unit, std::optional<Index> index) {
+py::array_t<int64_t> gradient_sum(const RowsArray& rows, int columns, bool has_target,
+                                  const std::string& model, bool intercept, std::array<double, 2> constants,
+                                  const Theta& theta, double clip, double per_unit,
+                                  std::optional<Index> index) {
   const Records records = records_of(rows, columns, has_target);
   const int dim = static_cast<int>(theta.size());
   const ModelSpec spec = model_of(model, records, intercept, constants, dim);

@@ -15,6 +15,7 @@
 namespace pydpmc {
 
 using Array = pybind11::array_t<double, pybind11::array::c_style>;
+using RowsArray = pybind11::array;  // of any of the storages
 
 inline void require(bool condition, const char* message) {
   if (!condition) throw std::invalid_argument(message);
@@ -42,11 +43,18 @@ inline const NamedModel& named_model(const std::string& name) {
   throw std::invalid_argument("unknown model: " + name);
 }
 
-inline Records records_of(const Array& rows, int columns, bool has_target) {
+inline Storage storage_of(const RowsArray& rows) {
+  if (pybind11::isinstance<pybind11::array_t<double>>(rows)) return Storage::float64;
+  if (pybind11::isinstance<pybind11::array_t<float>>(rows)) return Storage::float32;
+  throw std::invalid_argument("rows must be float64 or float32");
+}
+
+inline Records records_of(const RowsArray& rows, int columns, bool has_target) {
   require(rows.ndim() == 2 && rows.shape(0) >= 1, "rows must be a two-dimensional array with a row");
+  require(rows.flags() & pybind11::array::c_style, "rows must be contiguous");
   require(columns >= 1 && columns + (has_target ? 1 : 0) <= rows.shape(1), "rows are too short for columns");
   require(columns < 4 || (columns + 3) / 4 * 4 <= rows.shape(1), "rows must be padded to a multiple of four");
-  return {rows.data(), rows.shape(0), columns, static_cast<int>(rows.shape(1)), has_target};
+  return {rows.data(), storage_of(rows), rows.shape(0), columns, static_cast<int>(rows.shape(1)), has_target};
 }
 
 inline ModelSpec model_of(const std::string& name, const Records& records, bool intercept,

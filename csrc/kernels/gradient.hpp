@@ -27,7 +27,8 @@ PYDPMC_INLINE void add_native(int64_t* sums, NativeF value) noexcept {
 }
 
 // sums[j] += nearest(scale * (row[j] - centre[j])), `centre` null for zero.
-PYDPMC_INLINE void add_row(int64_t* sums, const double* row, const double* centre, double scale,
+template <class Scalar>
+PYDPMC_INLINE void add_row(int64_t* sums, const Scalar* row, const double* centre, double scale,
                            int columns) noexcept {
   const NativeF a = NativeF{} + scale;
   int j = 0;
@@ -36,7 +37,8 @@ PYDPMC_INLINE void add_row(int64_t* sums, const double* row, const double* centr
     add_native(sums + j, a * (centre ? x - load_native(centre + j) : x));
   }
   for (; j < columns; ++j) {
-    const double value = scale * (centre ? row[j] - centre[j] : row[j]) + rounding_magic;
+    const double x = static_cast<double>(row[j]);
+    const double value = scale * (centre ? x - centre[j] : x) + rounding_magic;
     int64_t bits;
     std::memcpy(&bits, &value, sizeof bits);
     sums[j] = static_cast<int64_t>(static_cast<uint64_t>(sums[j]) + static_cast<uint64_t>(bits));
@@ -50,7 +52,8 @@ PYDPMC_INLINE void add_scalar(int64_t* sum, double value) noexcept {
   *sum = static_cast<int64_t>(static_cast<uint64_t>(*sum) + static_cast<uint64_t>(bits));
 }
 
-PYDPMC_INLINE double squared_norm(const double* row, const double* centre, int columns) noexcept {
+template <class Scalar>
+PYDPMC_INLINE double squared_norm(const Scalar* row, const double* centre, int columns) noexcept {
   F8 total = fill(0.0);
   int j = 0;
   for (; j + lanes <= columns; j += lanes) {
@@ -59,7 +62,7 @@ PYDPMC_INLINE double squared_norm(const double* row, const double* centre, int c
   }
   double rest = 0.0;
   for (; j < columns; ++j) {
-    const double x = centre ? row[j] - centre[j] : row[j];
+    const double x = static_cast<double>(row[j]) - (centre ? centre[j] : 0.0);
     rest += x * x;
   }
   return sum_lanes(total) + rest;
@@ -75,17 +78,17 @@ PYDPMC_INLINE double gradient_norm2(double row2, double first2, double second2) 
 }
 
 // Adds the clipped gradients of the records row_of(0) .. row_of(count-1) to sums[0 .. dim-1].
-template <class Model, class RowOf>
-inline void add_gradients(const ModelSpec& spec, const Records& records, const Prepared& p,
+template <class Model, class Scalar, class RowOf>
+inline void add_gradients(const ModelSpec& spec, const Table<Scalar>& table, const Prepared& p,
                           const RowOf& row_of, int64_t count, const GradientGrid& grid,
                           int64_t* sums) noexcept {
-  const int columns = records.columns, shift = spec.intercept ? 1 : 0;
+  const int columns = table.columns, shift = spec.intercept ? 1 : 0;
   const double* centre = Model::has_target || !Model::has_slopes ? nullptr : p.slopes;
   const bool extra = Model::has_slopes && spec.dim > columns + shift;
   int64_t added = 0;
   for (int64_t i = 0; i < count; i += lanes) {
     const int here = rest_of(i, count);
-    Rows row;
+    Rows<Scalar> row;
     for (int k = 0; k < lanes; ++k) row[k] = row_of(k < here ? i + k : i);
     const Score score = Model::score(predict<Model>(row, columns, p), targets<Model>(row, columns), p);
     double first[lanes], second[lanes];
@@ -115,24 +118,20 @@ inline void add_gradients(const ModelSpec& spec, const Records& records, const P
 
 inline void full_gradient(const ModelSpec& spec, const Records& records, const double* theta, double* slopes,
                           int64_t begin, int64_t end, const GradientGrid& grid, int64_t* sums) noexcept {
-  with_model(spec.kind, [&](auto model) {
-    using Model = decltype(model);
+  with_types(spec, records, [&]<class Model, class Scalar>(Model, const Table<Scalar>& table) {
     const Prepared p = Model::prepare(spec, theta, slopes);
-    const auto row_of = [&](int64_t i) PYDPMC_LAMBDA { return records.rows + (begin + i) * records.stride; };
-    add_gradients<Model>(spec, records, p, row_of, end - begin, grid, sums);
+    const auto row_of = [&](int64_t i) PYDPMC_LAMBDA { return table.row(begin + i); };
+    add_gradients<Model>(spec, table, p, row_of, end - begin, grid, sums);
   });
 }
 
 inline void batch_gradient(const ModelSpec& spec, const Records& records, const double* theta, double* slopes,
                            const uint32_t* index, int64_t count, const GradientGrid& grid,
                            int64_t* sums) noexcept {
-  with_model(spec.kind, [&](auto model) {
-    using Model = decltype(model);
+  with_types(spec, records, [&]<class Model, class Scalar>(Model, const Table<Scalar>& table) {
     const Prepared p = Model::prepare(spec, theta, slopes);
-    const auto row_of = [&](int64_t i) PYDPMC_LAMBDA {
-      return records.rows + static_cast<int64_t>(index[i]) * records.stride;
-    };
-    add_gradients<Model>(spec, records, p, row_of, count, grid, sums);
+    const auto row_of = [&](int64_t i) PYDPMC_LAMBDA { return table.row(index[i]); };
+    add_gradients<Model>(spec, table, p, row_of, count, grid, sums);
   });
 }
 
