@@ -39,7 +39,7 @@ void NutsRun::advance(int64_t steps, int threads) {
                    advance_chain(chain, id, steps, density);
                  });
   for (const auto& chain : chains_)
-    if (chain->lost) throw std::runtime_error("no start of finite density was found");
+    if (chain->lost) throw std::domain_error("no start of finite density was found; give another init");
   done_ += steps;
 }
 

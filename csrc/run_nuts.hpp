@@ -54,7 +54,7 @@ class NutsRun {
   NutsRun(const NutsRun&) = delete;
   NutsRun& operator=(const NutsRun&) = delete;
 
-  // Throws std::runtime_error if a chain finds no start of finite density.
+  // Throws std::domain_error if a chain finds no start of finite density.
   void advance(int64_t steps, int threads);
 
   int64_t steps_done() const { return done_; }

@@ -18,7 +18,7 @@ from .posterior import Posterior
 from .priors import Flat, Laplace, Normal, StudentT
 from .public import Public
 from .run import sample
-from .samplers import NUTS, SGHMC, SGLD, SGNHT, Barker, Constant, Cyclical, Piecewise, Polynomial
+from .samplers import NUTS, SGHMC, SGLD, SGNHT, Barker, Constant, Cyclical, Piecewise, Polynomial, PosteriorSample
 
 __version__ = "0.1.0"
 
@@ -46,6 +46,7 @@ __all__ = [
     "PoissonRegression",
     "Polynomial",
     "Posterior",
+    "PosteriorSample",
     "Public",
     "StudentT",
     "accounting",

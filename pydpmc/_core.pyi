@@ -144,7 +144,7 @@ class NutsRun:
     def __init__(
         self,
         *,
-        rows: NDArray[np.float64],
+        rows: Rows,
         columns: int,
         has_target: bool,
         model: str,
@@ -181,7 +181,7 @@ class NutsRun:
 
 def log_density(
     *,
-    rows: NDArray[np.float64],
+    rows: Rows,
     columns: int,
     has_target: bool,
     model: str,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import html
 import json
 from collections.abc import Mapping
@@ -19,6 +20,7 @@ from .summary import Summary, summarise
 
 Floats = npt.NDArray[np.float64]
 FORMAT = 1  # of saved files
+CONDITIONAL = "The guarantee of these draws is conditional: guarantee.statement() says on what."
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,8 @@ class Posterior:
 
     def summary(self) -> Summary:
         """Return mean, sd, quantiles, effective sample size and R-hat of every parameter."""
-        return summarise(self.draws, self.labels)
+        conditional = self.private and self.guarantee.assumptions
+        return dataclasses.replace(summarise(self.draws, self.labels), note=CONDITIONAL if conditional else "")
 
     def save(self, path: str | Path) -> None:
         """Write draws and guarantee to a ``.npz`` or ``.nc`` (netCDF 3) file, without pickle."""

@@ -48,10 +48,12 @@ MAY_LEAVE = {
 MAY_LEAVE_OF_GRADIENTS = {
     f"plan.{name}": PUBLIC for name in ("step_size", "sampling", "rate", "friction", "heat", "calibration")
 }
+MAY_LEAVE_OF_POSTERIOR_SAMPLE = {
+    f"plan.{name}": PUBLIC
+    for name in ("draws", "temper_prior", "loglik_range", "gamma", "inner_chains", "warmup", "spacing", "grid")
+}
 # Of NUTS alone, which runs without privacy only. "sampler_stats" itself is None in every other result.
-MAY_LEAVE_OF_NUTS = {
-    f"plan.{name}": PUBLIC for name in ("draws", "warmup", "target_accept", "max_depth", "jitter")
-} | {
+MAY_LEAVE_OF_NUTS = {f"plan.{name}": PUBLIC for name in ("draws", "warmup", "target_accept", "max_depth", "jitter")} | {
     f"sampler_stats.{name}": "without privacy only"
     for name in ("divergences", "tree_depth", "saturated", "step_size", "accept", "gradients")
 }
@@ -124,6 +126,25 @@ def test_every_field_of_a_gradient_run_is_tagged(sampler, rng):
 
 
 @pytest.mark.parametrize("kind", models.ALL)
+def test_every_model_runs_with_posterior_sample_and_says_what_it_assumes(kind, rng):
+    x, y, facts = make_data(kind(), rng)
+    data = dp.Data(x, y, **facts)
+    sampler = dp.PosteriorSample(draws=2, w=0.01, bound=1.0, warmup=500, inner_draws=3000)
+    post = dp.sample(kind(), data, sampler, progress=False)
+    found = dict(leaves(post))
+    untagged = {path for path in found if tag_of(path) is None and path not in ABSENT}
+    assert untagged == set(MAY_LEAVE_OF_POSTERIOR_SAMPLE)
+    assert post.private
+    assert post.sampler_stats is None
+    assert post.acceptance == ()
+    assert all(values.shape[:2] == (1, 2) for values in post.draws.values())
+    assert len(post.guarantee.assumptions) == 2
+    for page in (post.guarantee.statement(), str(post)):
+        assert all(text in page for text in post.guarantee.assumptions)
+    assert "conditional" in str(post.summary())
+
+
+@pytest.mark.parametrize("kind", models.ALL)
 def test_every_model_runs_with_nuts_and_every_field_is_tagged(kind, rng):
     x, y, facts = make_data(kind(), rng)
     data = dp.Data(x, y, **facts)
@@ -144,7 +165,10 @@ def test_every_listed_model_runs_with_every_listed_sampler(kind, rng):
         assert 0 < post.guarantee.epsilon(1e-6) < np.inf
 
 
-@pytest.mark.parametrize("kind", [*models.ALL, *samplers.ALL, *samplers.NOT_PRIVATE, dp.Data, dp.Public, dp.Posterior, dp.Plan])
+SAMPLERS = (*samplers.ALL, *samplers.CONDITIONAL, *samplers.NOT_PRIVATE)
+
+
+@pytest.mark.parametrize("kind", [*models.ALL, *SAMPLERS, dp.Data, dp.Public, dp.Posterior, dp.Plan])
 def test_every_listed_thing_is_exported_and_described(kind):
     assert getattr(dp, kind.__name__) is kind
     assert kind.__name__ in dp.__all__

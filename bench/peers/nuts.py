@@ -169,9 +169,9 @@ def main():
 def report(rows):
     best = max(row.effective / row.elapsed for row in rows.values())
     least_work = max(row.effective / row.work for row in rows.values())
-    print(
-        f"{'':10}{'wall s':>9}{'CPU s':>9}{'least ESS':>11}{'R-hat':>8}{'ESS/s':>9}{'of best':>9}{'ESS/CPU s':>11}{'of best':>9}"
-    )
+    heads = ("wall s", "CPU s", "least ESS", "R-hat", "ESS/s", "of best", "ESS/CPU s", "of best")
+    widths = (9, 9, 11, 8, 9, 9, 11, 9)
+    print(" " * 10 + "".join(f"{head:>{width}}" for head, width in zip(heads, widths, strict=True)))
     for name, row in rows.items():
         rate, thrift = row.effective / row.elapsed, row.effective / row.work
         print(f"{name:10}{row.elapsed:9.1f}{row.work:9.1f}{row.effective:11.0f}{row.worst_rhat:8.3f}", end="")

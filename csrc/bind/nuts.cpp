@@ -26,7 +26,7 @@ Tempering tempering_of(double weight, double prior_weight, std::array<double, 2>
 
 class BoundNutsRun {
  public:
-  BoundNutsRun(Array rows, int columns, bool has_target, const std::string& model, bool intercept,
+  BoundNutsRun(RowsArray rows, int columns, bool has_target, const std::string& model, bool intercept,
                std::array<double, 2> constants, const Array& prior, double weight, double prior_weight,
                std::array<double, 2> loglik_range, double target_accept, int max_depth, double jitter,
                Array init, Array draws, int64_t warmup, int64_t thin, std::optional<uint64_t> seed)
@@ -60,11 +60,12 @@ class BoundNutsRun {
   }
 
  private:
-  Array rows_, draws_;
+  RowsArray rows_;
+  Array draws_;
   std::unique_ptr<NutsRun> run_;
 };
 
-py::tuple density_at(const Array& rows, int columns, bool has_target, const std::string& model,
+py::tuple density_at(const RowsArray& rows, int columns, bool has_target, const std::string& model,
                      bool intercept, std::array<double, 2> constants, const Array& prior,
                      const std::vector<double>& theta, double weight, double prior_weight,
                      std::array<double, 2> loglik_range, int threads) {
@@ -116,7 +117,7 @@ void bind_nuts(py::module_& m) {
   using namespace pydpmc;
   using Run = BoundNutsRun;
   auto run = py::class_<Run>(m, "NutsRun")
-                 .def(py::init<Array, int, bool, const std::string&, bool, std::array<double, 2>,
+                 .def(py::init<RowsArray, int, bool, const std::string&, bool, std::array<double, 2>,
                                const Array&, double, double, std::array<double, 2>, double, int, double,
                                Array, Array, int64_t, int64_t, std::optional<uint64_t>>(),
                       py::kw_only(), py::arg("rows").noconvert(), py::arg("columns"), py::arg("has_target"),

@@ -17,6 +17,18 @@ PYDPMC_INLINE Vector load_as(const double* from) noexcept {
   return x;
 }
 
+template <class Vector>
+PYDPMC_INLINE Vector load_as(const float* from) noexcept {
+  if constexpr (sizeof(Vector) == sizeof(double)) {
+    return *from;
+  } else {
+    typedef float Narrow __attribute__((vector_size(sizeof(Vector) / 2)));
+    Narrow x;
+    std::memcpy(&x, from, sizeof x);
+    return __builtin_convertvector(x, Vector);
+  }
+}
+
 // sums[j ..] += sum of weight[k] * (row[k][j ..] - centre[j ..]) over the eight rows; NaN counts as 0 then.
 template <class Vector, class Scalar>
 PYDPMC_INLINE void add_entries(const Scalar* const (&row)[lanes], const double (&weight)[lanes],
@@ -55,18 +67,18 @@ PYDPMC_INLINE F8 only_first(int count, F8 x) noexcept {
   return select(lane < fill(count), x, fill(0.0));
 }
 
-// out = {log-likelihood, gradient[dim]} of `count` rows from `first`; `sums` has room for padded(columns).
+// out = {log-likelihood, gradient[dim]} of rows begin .. end-1; `sums` has room for padded(columns).
 template <class Model, class Scalar>
-inline void sum_density(const ModelSpec& spec, const Scalar* first, int64_t count, int64_t stride,
+inline void sum_density(const ModelSpec& spec, const Table<Scalar>& table, int64_t begin, int64_t end,
                         const Prepared& p, const LoglikRange& range, double* sums, double* out) noexcept {
-  const int columns = spec.columns, shift = spec.intercept ? 1 : 0;
+  const int columns = table.columns, shift = spec.intercept ? 1 : 0;
   const double* centre = Model::has_target || !Model::has_slopes ? nullptr : p.slopes;
   F8 logliks = fill(0.0), firsts = fill(0.0), seconds = fill(0.0);
   for (int j = 0; j < padded(columns); ++j) sums[j] = 0.0;
-  for (int64_t i = 0; i < count; i += lanes) {
-    const int here = rest_of(i, count);
-    const Scalar* row[lanes];
-    for (int k = 0; k < lanes; ++k) row[k] = first + (i + (k < here ? k : 0)) * stride;
+  for (int64_t i = begin; i < end; i += lanes) {
+    const int here = rest_of(i, end);
+    Rows<Scalar> row;
+    consecutive_rows(table, i, here, row);
     const F8 eta = predict<Model>(row, columns, p), y = targets<Model>(row, columns);
     const F8 loglik = Model::loglik(eta, y, p);
     const F8 clamped = min(max(loglik, fill(range.low)), fill(range.high));
@@ -96,11 +108,10 @@ inline void sum_density(const ModelSpec& spec, const Scalar* first, int64_t coun
 
 inline void log_density(const ModelSpec& spec, const Records& records, const double* theta, double* slopes,
                         int64_t begin, int64_t end, const LoglikRange& range, double* out) noexcept {
-  with_model(spec.kind, [&](auto model) {
+  with_types(spec, records, [&](auto model, const auto& table) {
     using Model = decltype(model);
     const Prepared p = Model::prepare(spec, theta, slopes);
-    sum_density<Model>(spec, records.rows + begin * records.stride, end - begin, records.stride, p, range,
-                       slopes + padded(spec.columns), out);
+    sum_density<Model>(spec, table, begin, end, p, range, slopes + padded(spec.columns), out);
   });
 }
 

@@ -23,10 +23,14 @@ def statement(guarantee: Guarantee, delta: float) -> str:
     epsilon = guarantee.epsilon(delta)
     neighbours = NEIGHBOURS[guarantee.adjacency].format(unit=guarantee.unit)
     return (
-        f"This release is ({upper(epsilon, 4)}, {float(delta)!r})-differentially private. "
+        f"{_lead(guarantee.assumptions)} ({upper(epsilon, 4)}, {float(delta)!r})-differentially private. "
         f"Protected unit: {guarantee.unit}. Neighbouring data sets differ by {neighbours}. "
         f"Released: {released}. {_conditions(guarantee.assumptions)}"
     )
+
+
+def _lead(assumptions: tuple[str, ...]) -> str:
+    return "If the assumptions below hold, this release is" if assumptions else "This release is"
 
 
 def _conditions(assumptions: tuple[str, ...]) -> str:

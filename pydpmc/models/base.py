@@ -39,6 +39,7 @@ class Model:
     needs_target: ClassVar[bool] = True
     binary_target: ClassVar[bool] = False
     one_column: ClassVar[bool] = False
+    convex: ClassVar[bool] = False  # minus the log-likelihood, in theta
 
     def blocks(self, public: Public) -> tuple[Block, ...]:
         """Return the parameter blocks in the order of theta."""
@@ -59,6 +60,15 @@ class Model:
     def smoothness(self, public: Public) -> float | None:
         """Return the largest curvature of minus one record's log-likelihood, or None."""
         return None
+
+    def gradient_change(self, public: Public, adjacency: str) -> float | None:
+        """Return the largest change of the summed gradient between neighbours, whatever theta; None if unbounded."""
+        lipschitz = self.lipschitz(public)
+        return None if lipschitz is None else (2.0 if adjacency == "replace" else 1.0) * lipschitz
+
+    def loglik_ceiling(self) -> float:
+        """Return what a record's log-likelihood never exceeds, up to terms free of theta; infinite if unknown."""
+        return float("inf")
 
     def information(self, public: Public) -> float | None:
         """Return a forecast of the Fisher information of one record about one coordinate."""

@@ -27,6 +27,7 @@ class BernoulliLogit(Model):
     core_name: ClassVar[str] = "bernoulli_logit"
     needs_target: ClassVar[bool] = False
     one_column: ClassVar[bool] = True
+    convex: ClassVar[bool] = True
     prior: Prior | Mapping[str, Prior] = field(default_factory=Normal)
 
     def priors(self) -> Prior | Mapping[str, Prior]:
@@ -44,6 +45,14 @@ class BernoulliLogit(Model):
     def smoothness(self, public: Public) -> float:
         """Return 1/4."""
         return 0.25
+
+    def gradient_change(self, public: Public, adjacency: str) -> float:
+        """Return 1 under both adjacencies: a gradient is x - p, and x is 0 or 1."""
+        return 1.0
+
+    def loglik_ceiling(self) -> float:
+        """Return 0: it is the logarithm of a probability."""
+        return 0.0
 
     def information(self, public: Public) -> float:
         """Return 1/4, the information of a fair coin."""

@@ -23,6 +23,7 @@ class HingeClassifier(LinearPredictor):
     """
 
     core_name: ClassVar[str] = "hinge_classifier"
+    convex: ClassVar[bool] = True
     binary_target: ClassVar[bool] = True
 
     def slope(self) -> float:
@@ -33,3 +34,7 @@ class HingeClassifier(LinearPredictor):
         """Return a forecast only: the hinge bends within a margin of width about 2."""
         norm = self.norm(public)
         return None if norm is None else 0.25 * norm**2 / (public.width + self.intercept)
+
+    def loglik_ceiling(self) -> float:
+        """Return 0: minus a loss."""
+        return 0.0

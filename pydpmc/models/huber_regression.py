@@ -32,6 +32,7 @@ class HuberRegression(LinearPredictor):
     """
 
     core_name: ClassVar[str] = "huber_regression"
+    convex: ClassVar[bool] = True
     sigma: float = 1.0
     threshold: float = 1.345
 
@@ -51,3 +52,7 @@ class HuberRegression(LinearPredictor):
     def curvature(self) -> float:
         """Return 1 / sigma^2."""
         return 1.0 / self.sigma**2
+
+    def loglik_ceiling(self) -> float:
+        """Return 0: minus a loss."""
+        return 0.0

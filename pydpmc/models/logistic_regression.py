@@ -30,6 +30,7 @@ class LogisticRegression(LinearPredictor):
     """
 
     core_name: ClassVar[str] = "logistic_regression"
+    convex: ClassVar[bool] = True
     binary_target: ClassVar[bool] = True
 
     def slope(self) -> float:
@@ -39,3 +40,7 @@ class LogisticRegression(LinearPredictor):
     def curvature(self) -> float:
         """Return 1/4."""
         return 0.25
+
+    def loglik_ceiling(self) -> float:
+        """Return 0: it is the logarithm of a probability."""
+        return 0.0

@@ -3,16 +3,19 @@
 from .barker import Barker
 from .gradient import GradientSampler
 from .nuts import NUTS
+from .posterior_sample import PosteriorSample
 from .schedules import Constant, Cyclical, Piecewise, Polynomial
 from .sghmc import SGHMC
 from .sgld import SGLD
 from .sgnht import SGNHT
 
 ALL: tuple[type, ...] = (Barker, SGLD, SGHMC, SGNHT)  # every iterate released, unconditionally
+CONDITIONAL: tuple[type, ...] = (PosteriorSample,)  # the guarantee rests on assumptions
 NOT_PRIVATE: tuple[type, ...] = (NUTS,)
 
 __all__ = [
     "ALL",
+    "CONDITIONAL",
     "NOT_PRIVATE",
     "NUTS",
     "SGHMC",
@@ -24,4 +27,5 @@ __all__ = [
     "GradientSampler",
     "Piecewise",
     "Polynomial",
+    "PosteriorSample",
 ]
