@@ -21,6 +21,7 @@ from .public import Public
 from .quantiles import PrivateBounds, Quantiles, private_bounds, private_quantiles
 from .run import sample
 from .samplers import (
+    NUTS,
     SGHMC,
     SGLD,
     SGNHT,
@@ -32,12 +33,14 @@ from .samplers import (
     Langevin,
     Piecewise,
     Polynomial,
+    PosteriorSample,
 )
 from .schema import Binary, Category, Number, Schema
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "NUTS",
     "SGHMC",
     "SGLD",
     "SGNHT",
@@ -66,6 +69,7 @@ __all__ = [
     "PoissonRegression",
     "Polynomial",
     "Posterior",
+    "PosteriorSample",
     "PrivateBounds",
     "Public",
     "Quantiles",

@@ -13,6 +13,10 @@ class BudgetError(PydpmcError, ValueError):
     """The budget cannot pay for what was asked; nothing was spent."""
 
 
+class NotConvergedError(PydpmcError, RuntimeError):
+    """Inner chains failed their check: nothing is released, but the refusal itself counts as spent."""
+
+
 class NotPrivateError(PydpmcError, ValueError):
     """A guarantee was asked of a result that has none."""
 

@@ -20,6 +20,7 @@ from .models import Model
 from .plan import Adjacency, Plan, plan
 from .posterior import Posterior, Unsafe
 from .progress import Progress
+from .sampler_stats import sampler_stats
 from .samplers.protocol import Release, Sampler
 from .samplers.settings import Settings
 
@@ -251,4 +252,5 @@ def _posterior(
         acceptance=tuple(accepted / max(1, core.steps_done) for accepted in getattr(core, "accepted", ())),
         interrupted=interrupted,
         unsafe=unsafe,
+        sampler_stats=None if plan.private else sampler_stats(core, theta.shape[1]),
     )
