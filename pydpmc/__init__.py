@@ -2,6 +2,7 @@
 
 from . import accounting
 from .data import Data
+from .ledger import Ledger
 from .max_step_size import max_step_size
 from .models import (
     BernoulliLogit,
@@ -37,6 +38,7 @@ __all__ = [
     "HingeClassifier",
     "HuberRegression",
     "Laplace",
+    "Ledger",
     "LinearRegression",
     "LogisticRegression",
     "Normal",

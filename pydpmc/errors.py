@@ -15,3 +15,15 @@ class BudgetError(PydpmcError, ValueError):
 
 class NotPrivateError(PydpmcError, ValueError):
     """A guarantee was asked of a result that has none."""
+
+
+class LedgerError(PydpmcError, ValueError):
+    """A ledger cannot be used as asked, or its file cannot be trusted; nothing was spent and nothing was reset."""
+
+
+class ResumedElsewhere(LedgerError):
+    """A run was resumed from a copy of its checkpoint; one of the two must not be released."""
+
+
+class CheckpointError(PydpmcError, ValueError):
+    """A checkpoint is damaged, or belongs to another run."""

@@ -88,6 +88,8 @@ class BoundGradientRun {
   }
 
   int64_t steps_done() const { return run_->steps_done(); }
+  std::vector<double> state() { return run_->state(); }
+  void restore(const std::vector<double>& state, int64_t done) { run_->restore(state, done); }
 
  private:
   Array rows_, draws_;
@@ -114,6 +116,8 @@ void bind_gradients(py::module_& m) {
            py::arg("step_size"), py::arg("noise"), py::arg("init"), py::arg("draws").noconvert(),
            py::arg("warmup"), py::arg("thin"), py::arg("seed"))
       .def("advance", &Run::advance, py::arg("steps"), py::arg("threads"), py::arg("block"))
+      .def("state", &Run::state)
+      .def("restore", &Run::restore, py::arg("state"), py::arg("steps_done"))
       .def("audit", &Run::audit, py::arg("theta"), py::arg("first"), py::arg("count"))
       .def_property_readonly("steps_done", &Run::steps_done);
 }
