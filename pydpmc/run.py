@@ -61,7 +61,7 @@ def run(
     threads
         Threads to use; all cores by default. Draws do not depend on it.
     progress
-        Whether to show a progress bar when the run takes longer than two seconds.
+        Whether to show one line per chain when the run takes longer than two seconds.
     ledger
         The ledger of the data set, or its file: the run is charged before it reads a record, or refused.
     checkpoint
@@ -99,7 +99,8 @@ def run(
     core = _started(plan, common, data)
     with keeping:
         keeping.begin(core)
-        interrupted = _advance(core, steps, workers, Progress(plan.chains, steps, progress), keeping)
+        shown = Progress(plan.chains, steps, progress, core.steps_done)
+        interrupted = _advance(core, steps, workers, shown, keeping)
         keeping.end(core)
     made = _released(out, release, core.steps_done)
     return _posterior(plan, core, made, void, unsafe_diagnostics, interrupted)
