@@ -2,6 +2,7 @@
 
 from . import accounting
 from .data import Data
+from .ledger import Ledger
 from .max_step_size import max_step_size
 from .models import (
     BernoulliLogit,
@@ -60,6 +61,7 @@ __all__ = [
     "Hybrid",
     "Langevin",
     "Laplace",
+    "Ledger",
     "LinearRegression",
     "LogisticRegression",
     "Normal",
