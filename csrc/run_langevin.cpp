@@ -32,7 +32,7 @@ void LangevinRun::advance(int64_t steps, int threads, int64_t block) {
   rekey_after_fork(key_, key_is_secret_, generation_);
   threads = std::clamp(threads, 1, most_threads);
   steps = std::min(steps, steps_ - done_);
-  workspaces_ = std::make_unique<Workspaces>(threads, target_.records.columns, target_.model.dim);
+  workspaces_ = std::make_unique<Workspaces>(threads, target_.model);
   for_each_chain(static_cast<int64_t>(chains_.size()), target_.records.n, block, threads, true,
                  [&](uint32_t id, Team& team, int first_thread) {
                    for (int64_t t = done_; t < done_ + steps; ++t)

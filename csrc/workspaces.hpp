@@ -5,14 +5,22 @@
 #include <cstdint>
 #include <vector>
 
+#include "concepts.hpp"
+
 namespace pydpmc {
+
+// What a kernel needs, in doubles: two prepared thetas (csrc/models/prepared.hpp) and the gradient of a
+// group.
+inline size_t slopes_size(const ModelSpec& model) noexcept {
+  return 2 * prepared_size(model) + static_cast<size_t>((model.dim + 7) / 8 * 8) + 8;
+}
 
 class Workspaces {
  public:
-  Workspaces(int threads, int columns, int dim)
-      : slopes_stride_(static_cast<size_t>(2 * ((columns + 7) / 8 * 8) + 8)),
-        sums_stride_(static_cast<size_t>((dim + 7) / 8 * 8 + 8)),
-        dim_(static_cast<size_t>(dim)),
+  Workspaces(int threads, const ModelSpec& model)
+      : slopes_stride_(slopes_size(model)),
+        sums_stride_(static_cast<size_t>((model.dim + 7) / 8 * 8 + 8)),
+        dim_(static_cast<size_t>(model.dim)),
         slopes_(static_cast<size_t>(threads) * slopes_stride_),
         sums_(static_cast<size_t>(threads) * sums_stride_) {}
 

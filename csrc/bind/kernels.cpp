@@ -22,15 +22,11 @@ namespace {
 using Theta = std::vector<double>;
 using Index = py::array_t<uint32_t, py::array::c_style>;
 
-size_t workspace(const Records& records) {
-  return static_cast<size_t>(2 * ((records.columns + 7) / 8 * 8) + 8);
-}
-
-Array log_likelihoods(const Array& rows, int columns, bool has_target, const std::string& model,
+Array log_likelihoods(const RowsArray& rows, int columns, bool has_target, const std::string& model,
                       bool intercept, std::array<double, 2> constants, const Theta& theta) {
   const Records records = records_of(rows, columns, has_target);
   const ModelSpec spec = model_of(model, records, intercept, constants, static_cast<int>(theta.size()));
-  Theta slopes(workspace(records));
+  Theta slopes(slopes_size(spec));
   Array out(records.n);
   kernels().log_likelihoods(spec, records, theta.data(), slopes.data(), 0, records.n, out.mutable_data());
   return out;
@@ -38,14 +34,14 @@ Array log_likelihoods(const Array& rows, int columns, bool has_target, const std
 
 RatioSum full_sum(const ModelSpec& spec, const Records& records, const Theta& current, const Theta& proposal,
                   const Grid& grid, int threads, int64_t block) {
-  Theta now(static_cast<size_t>(records.n)), next(static_cast<size_t>(records.n)), first(workspace(records));
+  Theta now(static_cast<size_t>(records.n)), next(static_cast<size_t>(records.n)), first(slopes_size(spec));
   kernels().log_likelihoods(spec, records, current.data(), first.data(), 0, records.n, now.data());
-  Theta slopes(workspace(records) * static_cast<size_t>(threads));
-  Team team(records.n, block, threads);
+  Theta slopes(slopes_size(spec) * static_cast<size_t>(threads));
+  Team team(records.units(), block, threads);
   RatioSum total;
   const auto leader = [&] {
     total = team.sum([&](int thread, int64_t begin, int64_t end) noexcept {
-      double* own = slopes.data() + static_cast<size_t>(thread) * workspace(records);
+      double* own = slopes.data() + static_cast<size_t>(thread) * slopes_size(spec);
       return kernels().full_ratio(spec, records, proposal.data(), own, begin, end, now.data(), next.data(),
                                   grid);
     });
@@ -60,10 +56,12 @@ void require_index(const Index& index, int64_t n) {
     require(index.at(i) < n, "index names a record that is not there");
 }
 
-py::tuple ratio_sum(const Array& rows, int columns, bool has_target, const std::string& model, bool intercept,
-                    std::array<double, 2> constants, const Theta& current, const Theta& proposal, double clip,
-                    int bits, std::optional<Index> index, int threads, int64_t block) {
-  const Records records = records_of(rows, columns, has_target);
+py::tuple ratio_sum(const RowsArray& rows, int columns, bool has_target, const std::string& model,
+                    bool intercept, std::array<double, 2> constants, const Theta& current,
+                    const Theta& proposal, double clip, int bits, std::optional<Index> index, int threads,
+                    int64_t block, const Starts& group_start) {
+  const Records records = records_of(rows, columns, has_target, group_start);
+  require(!index || !group_start, "groups have no minibatch test");
   const ModelSpec spec = model_of(model, records, intercept, constants, static_cast<int>(current.size()));
   require(proposal.size() == current.size(), "current and proposal differ in length");
   require_grid(clip, bits);
@@ -72,8 +70,8 @@ py::tuple ratio_sum(const Array& rows, int columns, bool has_target, const std::
   const Grid grid{clip, std::ldexp(1.0, bits) / clip};
   RatioSum r;
   if (index) {
-    require_index(*index, records.n);
-    Theta slopes(workspace(records));
+    require_index(*index, records.units());
+    Theta slopes(slopes_size(spec));
     r = kernels().batch_ratio(spec, records, current.data(), proposal.data(), slopes.data(), index->data(),
                               index->size(), grid);
   } else {
@@ -82,22 +80,23 @@ py::tuple ratio_sum(const Array& rows, int columns, bool has_target, const std::
   return py::make_tuple(r.sum, r.sum_squares, r.clipped);
 }
 
-py::array_t<int64_t> gradient_sum(const Array& rows, int columns, bool has_target, const std::string& model,
-                                  bool intercept, std::array<double, 2> constants, const Theta& theta,
-                                  double clip, double per_unit, std::optional<Index> index) {
-  const Records records = records_of(rows, columns, has_target);
+py::array_t<int64_t> gradient_sum(const RowsArray& rows, int columns, bool has_target,
+                                  const std::string& model, bool intercept, std::array<double, 2> constants,
+                                  const Theta& theta, double clip, double per_unit,
+                                  std::optional<Index> index, const Starts& group_start) {
+  const Records records = records_of(rows, columns, has_target, group_start);
   const int dim = static_cast<int>(theta.size());
   const ModelSpec spec = model_of(model, records, intercept, constants, dim);
   require(clip >= 1e-100 && clip * per_unit < 0x1p50, "clip is too small, or its grid too fine");
   const GradientGrid grid = grid_within(clip, 1.0 / per_unit, dim);
-  Workspaces workspaces(1, columns, dim);
+  Workspaces workspaces(1, spec);
   workspaces.clear(0, 1);
   if (index) {
-    require_index(*index, records.n);
+    require_index(*index, records.units());
     kernels().batch_gradient(spec, records, theta.data(), workspaces.slopes(0), index->data(), index->size(),
                              grid, workspaces.sums(0));
   } else {
-    kernels().full_gradient(spec, records, theta.data(), workspaces.slopes(0), 0, records.n, grid,
+    kernels().full_gradient(spec, records, theta.data(), workspaces.slopes(0), 0, records.units(), grid,
                             workspaces.sums(0));
   }
   return py::array_t<int64_t>(dim, workspaces.sums(0));
@@ -116,9 +115,11 @@ void bind_kernels(py::module_& m) {
         py::arg("has_target"), py::arg("model"), py::arg("intercept"), py::arg("constants"),
         py::arg("current"), py::arg("proposal"), py::arg("clip"), py::arg("bits"),
         py::arg("index") = py::none(), py::arg("threads") = 1, py::arg("block") = 4096,
+        py::arg("group_start").noconvert() = py::none(),
         "For tests: (sum, sum of squares, clipped) of the quantised ratios, of all records or of a batch.");
   m.def("gradient_sum", &gradient_sum, py::kw_only(), py::arg("rows").noconvert(), py::arg("columns"),
         py::arg("has_target"), py::arg("model"), py::arg("intercept"), py::arg("constants"), py::arg("theta"),
         py::arg("clip"), py::arg("per_unit"), py::arg("index") = py::none(),
+        py::arg("group_start").noconvert() = py::none(),
         "For tests: the integer sum of the clipped gradients, of all records or of a batch.");
 }
