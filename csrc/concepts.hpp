@@ -70,6 +70,11 @@ struct Grid {
   double per_unit;  // 2^bits / B: integers per unit of log-likelihood
 };
 
+// Where a record's log-likelihood is clamped; infinite ends clamp nothing.
+struct LoglikRange {
+  double low, high;
+};
+
 struct GradientGrid {
   double clip;      // a record's gradient is scaled down to this norm before rounding
   double per_unit;  // integers per unit of gradient

@@ -2,6 +2,7 @@
 
 from . import accounting
 from .data import Data
+from .ledger import Ledger
 from .max_step_size import max_step_size
 from .models import (
     BernoulliLogit,
@@ -21,6 +22,7 @@ from .public import Public
 from .quantiles import PrivateBounds, Quantiles, private_bounds, private_quantiles
 from .run import sample
 from .samplers import (
+    NUTS,
     SGHMC,
     SGLD,
     SGNHT,
@@ -32,12 +34,14 @@ from .samplers import (
     Langevin,
     Piecewise,
     Polynomial,
+    PosteriorSample,
 )
 from .schema import Binary, Category, Number, Schema
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "NUTS",
     "SGHMC",
     "SGLD",
     "SGNHT",
@@ -57,6 +61,7 @@ __all__ = [
     "Hybrid",
     "Langevin",
     "Laplace",
+    "Ledger",
     "LinearRegression",
     "LogisticRegression",
     "Normal",
@@ -66,6 +71,7 @@ __all__ = [
     "PoissonRegression",
     "Polynomial",
     "Posterior",
+    "PosteriorSample",
     "PrivateBounds",
     "Public",
     "Quantiles",

@@ -46,9 +46,10 @@ def _privacy(plan: Plan) -> list[tuple[str, str]]:
     delta = plan.delta if plan.delta is not None else 1e-6
     spent = plan.guarantee.epsilon(delta)
     asked = "" if plan.epsilon is None else f" of {plan.epsilon:g} asked for"
+    conditional = ", if the assumptions hold" if plan.guarantee.assumptions else ""
     return [
         ("neighbours", neighbours),
-        ("epsilon", f"{upper(spent, 4)} at delta = {float(delta)!r}{asked}"),
+        ("epsilon", f"{upper(spent, 4)} at delta = {float(delta)!r}{asked}{conditional}"),
         ("assumptions", "; ".join(plan.guarantee.assumptions) or "none: convergence does not matter"),
     ]
 

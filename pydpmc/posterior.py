@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import html
 import json
 from collections.abc import Mapping, Sequence
@@ -15,6 +16,7 @@ import numpy.typing as npt
 from . import inference, storage
 from .accounting import Guarantee
 from .inference import Intervals, WaldTest
+from .sampler_stats import SamplerStats
 from .summary import Summary, summarise
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 FORMAT = 1  # of saved files
+CONDITIONAL = "The guarantee of these draws is conditional: guarantee.statement() says on what."
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,8 @@ class Posterior:
         Whether the run was stopped before its last step. The guarantee covers all planned steps.
     unsafe
         Diagnostics outside the guarantee, only after ``unsafe_diagnostics=True``, which voids it.
+    sampler_stats
+        How NUTS went (divergences, tree depth, step size), only after ``private=False``.
 
     Examples
     --------
@@ -74,6 +79,7 @@ class Posterior:
     acceptance: tuple[float, ...]
     interrupted: bool = False
     unsafe: Unsafe | None = field(default=None)
+    sampler_stats: SamplerStats | None = None
 
     @property
     def private(self) -> bool:
@@ -82,7 +88,8 @@ class Posterior:
 
     def summary(self) -> Summary:
         """Return mean, sd, quantiles, effective sample size and R-hat of every parameter."""
-        return summarise(self.draws, self.labels)
+        conditional = self.private and self.guarantee.assumptions
+        return dataclasses.replace(summarise(self.draws, self.labels), note=CONDITIONAL if conditional else "")
 
     def interval(self, level: float = 0.9, parameters: str | Sequence[str] | None = None) -> Intervals:
         """Return confidence intervals for the parameters, computed from the draws alone: they cost nothing.
@@ -212,6 +219,7 @@ class Posterior:
             acceptance=tuple(described["acceptance"]),
             interrupted=described["interrupted"],
             unsafe=None if described["unsafe"] is None else Unsafe(**described["unsafe"]),
+            sampler_stats=_stats(described.get("sampler_stats")),
         )
 
     def _description(self) -> str:
@@ -224,6 +232,7 @@ class Posterior:
                 "acceptance": list(self.acceptance),
                 "interrupted": self.interrupted,
                 "unsafe": None if self.unsafe is None else {"clipped_share": self.unsafe.clipped_share},
+                "sampler_stats": None if self.sampler_stats is None else vars(self.sampler_stats),
             }
         )
 
@@ -237,3 +246,7 @@ class Posterior:
     def _repr_html_(self) -> str:
         statement = html.escape(self.guarantee.statement())
         return f"<div>{self.summary()._repr_html_()}<p>{statement}</p></div>"
+
+
+def _stats(described: Mapping[str, Any] | None) -> SamplerStats | None:
+    return None if described is None else SamplerStats(**{name: tuple(values) for name, values in described.items()})

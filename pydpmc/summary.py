@@ -20,6 +20,7 @@ class Summary:
     """Rows by parameter name, each a mapping from column to number; prints as a table."""
 
     rows: Mapping[str, Mapping[str, float]]
+    note: str = ""  # printed below the table
 
     def __getitem__(self, name: str) -> Mapping[str, float]:
         return self.rows[name]
@@ -39,7 +40,7 @@ class Summary:
         lines = [" " * width + "".join(f"{c:>10}" for c in COLUMNS)]
         for name, row in self.rows.items():
             lines.append(f"{name:<{width}}" + "".join(f"{_cell(c, row[c]):>10}" for c in COLUMNS))
-        return "\n".join(lines)
+        return "\n".join([*lines, self.note] if self.note else lines)
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{html.escape(c)}</th>" for c in COLUMNS)
@@ -47,7 +48,7 @@ class Summary:
             f"<tr><th>{html.escape(name)}</th>" + "".join(f"<td>{_cell(c, row[c])}</td>" for c in COLUMNS) + "</tr>"
             for name, row in self.rows.items()
         )
-        return f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>{html.escape(self.note)}"
 
 
 def summarise(draws: Mapping[str, Floats], labels: Mapping[str, tuple[str, ...]]) -> Summary:

@@ -24,7 +24,7 @@ def statement(guarantee: Guarantee, delta: float) -> str:
     epsilon = guarantee.epsilon(delta)
     neighbours = NEIGHBOURS[guarantee.adjacency].format(unit=guarantee.unit, units=units_of(guarantee.unit))
     return (
-        f"This release is ({upper(epsilon, 4)}, {float(delta)!r})-differentially private. "
+        f"{_lead(guarantee.assumptions)} ({upper(epsilon, 4)}, {float(delta)!r})-differentially private. "
         f"Protected unit: {guarantee.unit}. Neighbouring data sets differ by {neighbours}. "
         f"Released: {released}. {_conditions(guarantee.assumptions)}"
     )
@@ -33,6 +33,10 @@ def statement(guarantee: Guarantee, delta: float) -> str:
 def units_of(unit: str) -> str:
     """Return "records" for "one record"."""
     return unit.removeprefix("one ") + "s"
+
+
+def _lead(assumptions: tuple[str, ...]) -> str:
+    return "If the assumptions below hold, this release is" if assumptions else "This release is"
 
 
 def _conditions(assumptions: tuple[str, ...]) -> str:

@@ -79,6 +79,10 @@ class Model:
         """Return a bound that no coordinate of a likelihood's maximum exceeds, or None."""
         return None
 
+    def loglik_ceiling(self) -> float:
+        """Return what a record's log-likelihood never exceeds, up to terms free of theta; infinite if unknown."""
+        return float("inf")
+
     def information(self, public: Public) -> float | None:
         """Return a forecast of the Fisher information of one record about one coordinate."""
         return None

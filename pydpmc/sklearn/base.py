@@ -85,7 +85,7 @@ class DPEstimator(BaseEstimator):  # type: ignore[misc]
             on_invalid="drop",
         )
         sampler = self._default_sampler(model, data.public) if self.sampler is None else self.sampler
-        budget = {"epsilon": self.epsilon, "delta": self.delta} if self.private else {}
+        budget: dict[str, Any] = {"epsilon": self.epsilon, "delta": self.delta} if self.private else {}
         planned = plan(
             model,
             data.public,

@@ -283,10 +283,14 @@ def test_a_lazy_frame_and_a_date_are_refused_by_name():
         make_schema().data(dated)
 
 
+class Frame:
+    columns = ("a",)
+
+
 def test_a_missing_extra_is_named(monkeypatch):
     import sys
 
     monkeypatch.setitem(sys.modules, "narwhals", None)
     with pytest.raises(ImportError, match=r"pip install 'pydpmc\[dataframes\]'") as refusal:
-        columns_of(object(), ["a"], ["a"])
+        columns_of(Frame(), ["a"], ["a"])
     assert isinstance(refusal.value, PydpmcError)
