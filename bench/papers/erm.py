@@ -28,7 +28,7 @@ def minimiser(x: Floats, y: Floats, penalty: float, linear: Floats | None = None
         value = np.logaddexp(0.0, eta).sum() - y @ eta + penalty / 2 * theta @ theta + slope @ theta
         return float(value), x.T @ (expit(eta) - y) + penalty * theta + slope
 
-    options = {"maxiter": 5000, "ftol": 1e-14, "gtol": 1e-7}
+    options = {"maxiter": 5000, "ftol": 1e-12, "gtol": 1e-6}
     return np.asarray(minimize(objective, np.zeros(x.shape[1]), jac=True, method="L-BFGS-B", options=options).x)
 
 
