@@ -1,4 +1,4 @@
-// The one look at the records of a gradient step: a sample of them, their clipped gradients summed on an
+// The one look at the records of a gradient step: a sample of units, their clipped gradients summed on an
 // integer grid, and Gaussian noise on the same grid. The grid step is the noise's standard deviation over
 // 2^32, so that the noised sum is floor(sum + N(0, sd^2)) in grid units: post-processing of the continuous
 // Gaussian mechanism.
@@ -23,8 +23,8 @@ enum class Sampling : int { full, without_replacement, poisson };
 
 struct QuerySpec {
   Sampling sampling;
-  double clip;       // L: bound on the norm of one record's contribution, rounding included
-  int64_t batch;     // b, or the most records a Poisson sample can have
+  double clip;       // L: bound on the norm of one unit's contribution, rounding included
+  int64_t batch;     // b, or the most units a Poisson sample can have
   CountTable count;  // Poisson only
 };
 
@@ -44,8 +44,8 @@ class GradientQuery {
   GradientQuery(const QuerySpec& spec, const ModelSpec& model, const Records& records)
       : spec_(spec), model_(model), records_(records), noise_(static_cast<size_t>(model.dim)) {
     if (spec.sampling == Sampling::full) return;
-    subsampler_ =
-        std::make_unique<Subsampler>(static_cast<uint64_t>(records.n), static_cast<uint64_t>(spec.batch));
+    subsampler_ = std::make_unique<Subsampler>(static_cast<uint64_t>(records.units()),
+                                               static_cast<uint64_t>(spec.batch));
     index_.resize(static_cast<size_t>(spec.batch));
   }
 

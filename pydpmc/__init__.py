@@ -2,6 +2,7 @@
 
 from . import accounting
 from .data import Data
+from .ledger import Ledger
 from .max_step_size import max_step_size
 from .models import (
     BernoulliLogit,
@@ -20,12 +21,27 @@ from .priors import Flat, Laplace, Normal, StudentT
 from .public import Public
 from .quantiles import PrivateBounds, Quantiles, private_bounds, private_quantiles
 from .run import sample
-from .samplers import SGHMC, SGLD, SGNHT, Barker, Constant, Cyclical, Langevin, Piecewise, Polynomial
+from .samplers import (
+    NUTS,
+    SGHMC,
+    SGLD,
+    SGNHT,
+    Barker,
+    ConjugateSample,
+    Constant,
+    Cyclical,
+    Hybrid,
+    Langevin,
+    Piecewise,
+    Polynomial,
+    PosteriorSample,
+)
 from .schema import Binary, Category, Number, Schema
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "NUTS",
     "SGHMC",
     "SGLD",
     "SGNHT",
@@ -33,6 +49,7 @@ __all__ = [
     "BernoulliLogit",
     "Binary",
     "Category",
+    "ConjugateSample",
     "Constant",
     "Cyclical",
     "Data",
@@ -41,8 +58,10 @@ __all__ = [
     "GaussianMixture",
     "HingeClassifier",
     "HuberRegression",
+    "Hybrid",
     "Langevin",
     "Laplace",
+    "Ledger",
     "LinearRegression",
     "LogisticRegression",
     "Normal",
@@ -52,6 +71,7 @@ __all__ = [
     "PoissonRegression",
     "Polynomial",
     "Posterior",
+    "PosteriorSample",
     "PrivateBounds",
     "Public",
     "Quantiles",

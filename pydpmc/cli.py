@@ -44,3 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _refused(error: Exception, code: int) -> int:
     print(f"pydpmc: {error}", file=sys.stderr)
     return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -21,6 +21,7 @@ from .public import Public
 from .samplers import Barker
 from .samplers.protocol import RunSettings, Sampler
 from .samplers.request import Request
+from .samplers.units import refuse_groups_without_proof
 
 if TYPE_CHECKING:
     from .data import Data
@@ -66,9 +67,10 @@ class Plan:
         if not self.private:
             covered = self.guarantee.void is not None
         else:
+            charged = dict(self.guarantee.events)  # with those of a warm start, if any
             own = self.settings.uses(self.adjacency, self.chains)
-            covered = list(self.guarantee.events[: len(own)]) == own  # after them come those of a warm start
-            covered &= self.guarantee.adjacency == self.adjacency
+            covered = all(charged.get(event, 0) >= uses for event, uses in own)
+            covered &= (self.guarantee.adjacency, self.guarantee.unit) == (self.adjacency, self.public.unit)
             covered &= self.guarantee.total_variation >= self.settings.total_variation(self.chains)
             covered &= set(self.settings.assumptions) <= set(self.guarantee.assumptions)
             covered &= self.settings.fits(self.public)
@@ -90,6 +92,8 @@ class Plan:
             "private": self.private,
             "epsilon": self.epsilon,
             "delta": self.delta,
+            **self.model.normal_prior(self.public),
+            "independent_draws": self.settings.releases(self.chains, None, None).hidden,
             "public": self.public.to_dict(),
             "model_spec": to_spec(self.model),
             **self.settings.describe(),
@@ -156,6 +160,7 @@ def plan(
     """
     sampler = Barker() if sampler is None else sampler
     _check(model, public, sampler, adjacency, private)
+    refuse_groups_without_proof(sampler, public)
     chains = whole(chains, "chains", most=MOST_CHAINS)
     _check_budget(epsilon, delta, private)
     model.check_public(public)
@@ -170,10 +175,11 @@ def plan(
             [*settings.uses(adjacency, chains), *before],
             adjacency=adjacency,
             assumptions=(*settings.assumptions, *([FIXED_IN_ADVANCE] if earlier else [])),
+            unit=public.unit,
             total_variation=settings.total_variation(chains),
         )
         if private
-        else acc.Guarantee(events=(), adjacency=adjacency, void=NOT_PRIVATE)
+        else acc.Guarantee(events=(), adjacency=adjacency, void=NOT_PRIVATE, unit=public.unit)
     )
     if epsilon is not None and delta is not None and guarantee.epsilon(delta) > epsilon:
         raise BudgetError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import html
 import json
 from collections.abc import Mapping, Sequence
@@ -12,8 +13,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from . import storage
+from . import inference, storage
 from .accounting import Guarantee
+from .inference import Intervals, WaldTest
+from .sampler_stats import SamplerStats
 from .summary import Summary, summarise
 
 if TYPE_CHECKING:
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 FORMAT = 1  # of saved files
+CONDITIONAL = "The guarantee of these draws is conditional: guarantee.statement() says on what."
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,8 @@ class Posterior:
         Whether the run was stopped before its last step. The guarantee covers all planned steps.
     unsafe
         Diagnostics outside the guarantee, only after ``unsafe_diagnostics=True``, which voids it.
+    sampler_stats
+        How NUTS went (divergences, tree depth, step size), only after ``private=False``.
 
     Examples
     --------
@@ -73,6 +79,7 @@ class Posterior:
     acceptance: tuple[float, ...]
     interrupted: bool = False
     unsafe: Unsafe | None = field(default=None)
+    sampler_stats: SamplerStats | None = None
 
     @property
     def private(self) -> bool:
@@ -81,7 +88,53 @@ class Posterior:
 
     def summary(self) -> Summary:
         """Return mean, sd, quantiles, effective sample size and R-hat of every parameter."""
-        return summarise(self.draws, self.labels)
+        conditional = self.private and self.guarantee.assumptions
+        return dataclasses.replace(summarise(self.draws, self.labels), note=CONDITIONAL if conditional else "")
+
+    def interval(self, level: float = 0.9, parameters: str | Sequence[str] | None = None) -> Intervals:
+        """Return confidence intervals for the parameters, computed from the draws alone: they cost nothing.
+
+        They cover the truth in a share `level` of all data sets if the model is right, although the draws are those of
+        a tempered posterior: the spread of the draws is scaled to what is known of the parameters, and the pull of the
+        prior is undone. Priors must be Normal or Flat.
+
+        Parameters
+        ----------
+        level
+            Share of data sets in which an interval covers the truth.
+        parameters
+            Names of parameters, or of blocks of them; all by default.
+
+        Examples
+        --------
+        >>> import numpy as np, pydpmc as dp
+        >>> data = dp.Data(np.r_[np.ones(700), np.zeros(300)])
+        >>> post = dp.sample(dp.BernoulliLogit(), data, dp.Barker(steps=20_000), private=False, progress=False)
+        >>> low, high = post.interval(0.99)["theta"]
+        >>> bool(low < np.log(0.7 / 0.3) < high)
+        True
+        """
+        return inference.interval(self, level, parameters)
+
+    def wald_test(self, null: npt.ArrayLike = 0.0, parameters: str | Sequence[str] | None = None) -> WaldTest:
+        """Return a test that the parameters have the values `null`, from the draws alone; see `interval`.
+
+        Parameters
+        ----------
+        null
+            One value for all parameters, or one for each.
+        parameters
+            Names of parameters, or of blocks of them; all by default.
+
+        Examples
+        --------
+        >>> import numpy as np, pydpmc as dp
+        >>> data = dp.Data(np.r_[np.ones(700), np.zeros(300)])
+        >>> post = dp.sample(dp.BernoulliLogit(), data, dp.Barker(steps=20_000), private=False, progress=False)
+        >>> post.wald_test(null=0.0).p_value < 1e-6
+        True
+        """
+        return inference.wald_test(self, null, parameters)
 
     def table(self, format: Literal["markdown", "latex"] = "markdown", **options: Any) -> str:
         """Return the summary as a table for a paper; options: ``columns``, ``digits``."""
@@ -166,6 +219,7 @@ class Posterior:
             acceptance=tuple(described["acceptance"]),
             interrupted=described["interrupted"],
             unsafe=None if described["unsafe"] is None else Unsafe(**described["unsafe"]),
+            sampler_stats=_stats(described.get("sampler_stats")),
         )
 
     def _description(self) -> str:
@@ -178,6 +232,7 @@ class Posterior:
                 "acceptance": list(self.acceptance),
                 "interrupted": self.interrupted,
                 "unsafe": None if self.unsafe is None else {"clipped_share": self.unsafe.clipped_share},
+                "sampler_stats": None if self.sampler_stats is None else vars(self.sampler_stats),
             }
         )
 
@@ -191,3 +246,7 @@ class Posterior:
     def _repr_html_(self) -> str:
         statement = html.escape(self.guarantee.statement())
         return f"<div>{self.summary()._repr_html_()}<p>{statement}</p></div>"
+
+
+def _stats(described: Mapping[str, Any] | None) -> SamplerStats | None:
+    return None if described is None else SamplerStats(**{name: tuple(values) for name, values in described.items()})

@@ -50,21 +50,23 @@ class BoundGradientRun {
                    double friction, const std::string& sampling, double clip, int64_t batch,
                    uint64_t first_count, std::vector<uint64_t> count_high, std::vector<uint64_t> count_low,
                    double weight, std::vector<double> step_size, std::vector<double> noise, Array init,
-                   Array draws, int64_t warmup, int64_t thin, std::optional<uint64_t> seed)
-      : rows_(std::move(rows)), draws_(std::move(draws)) {
+                   Array draws, int64_t warmup, int64_t thin, std::optional<uint64_t> seed,
+                   Starts group_start)
+      : rows_(std::move(rows)), draws_(std::move(draws)), group_start_(std::move(group_start)) {
     const int dim = require_chains(init, draws_, warmup, thin);
-    const Records records = records_of(rows_, columns, has_target);
+    const Records records = records_of(rows_, columns, has_target, group_start_);
     QuerySpec query{
         sampling_of(sampling), clip, batch, {first_count, std::move(count_high), std::move(count_low)}};
     require(clip >= smallest && clip <= largest, "clip must lie between 2^-200 and 2^200");
     require(step_size.size() == noise.size() && !noise.empty(),
             "step_size and noise need one entry per step");
-    require(query.sampling == Sampling::full || (batch >= 1 && batch <= records.n), "batch must be 1 to n");
+    require(query.sampling == Sampling::full || (batch >= 1 && batch <= records.units()),
+            "batch must be 1 to n");
     require(query.count.high.size() == query.count.low.size(), "count tables differ in length");
     require(query.sampling != Sampling::poisson ||
                 query.count.first + query.count.high.size() <= static_cast<uint64_t>(batch),
             "a Poisson sample could be larger than batch");
-    require_headroom(query, records.n, noise);
+    require_headroom(query, records.units(), noise);
     run_ = std::make_unique<GradientRun>(
         Target{records, model_of(model, records, intercept, constants, dim), prior_of(prior, dim)}, query,
         weight, Schedule{std::move(step_size), std::move(noise)}, sampler_of(sampler, friction),
@@ -88,10 +90,13 @@ class BoundGradientRun {
   }
 
   int64_t steps_done() const { return run_->steps_done(); }
+  std::vector<double> state() { return run_->state(); }
+  void restore(const std::vector<double>& state, int64_t done) { run_->restore(state, done); }
 
  private:
   RowsArray rows_;
   Array draws_;
+  Starts group_start_;
   int dim_ = 0;
   std::unique_ptr<GradientRun> run_;
 };
@@ -107,14 +112,17 @@ void bind_gradients(py::module_& m) {
       .def(py::init<RowsArray, int, bool, const std::string&, bool, std::array<double, 2>, const Array&,
                     const std::string&, double, const std::string&, double, int64_t, uint64_t,
                     std::vector<uint64_t>, std::vector<uint64_t>, double, std::vector<double>,
-                    std::vector<double>, Array, Array, int64_t, int64_t, std::optional<uint64_t>>(),
+                    std::vector<double>, Array, Array, int64_t, int64_t, std::optional<uint64_t>, Starts>(),
            py::kw_only(), py::arg("rows").noconvert(), py::arg("columns"), py::arg("has_target"),
            py::arg("model"), py::arg("intercept"), py::arg("constants"), py::arg("prior"), py::arg("sampler"),
            py::arg("friction"), py::arg("sampling"), py::arg("clip"), py::arg("batch"),
            py::arg("first_count"), py::arg("count_high"), py::arg("count_low"), py::arg("weight"),
            py::arg("step_size"), py::arg("noise"), py::arg("init"), py::arg("draws").noconvert(),
-           py::arg("warmup"), py::arg("thin"), py::arg("seed"))
+           py::arg("warmup"), py::arg("thin"), py::arg("seed"),
+           py::arg("group_start").noconvert() = py::none())
       .def("advance", &Run::advance, py::arg("steps"), py::arg("threads"), py::arg("block"))
+      .def("state", &Run::state)
+      .def("restore", &Run::restore, py::arg("state"), py::arg("steps_done"))
       .def("audit", &Run::audit, py::arg("theta"), py::arg("first"), py::arg("count"))
       .def_property_readonly("steps_done", &Run::steps_done);
 }

@@ -73,7 +73,8 @@ class Guarantee:
     def __repr__(self) -> str:
         uses = ", ".join(f"({event!r}, {n})" for event, n in self.events)
         void = f", void={self.void!r}" if self.void is not None else ""
-        return f"Guarantee([{uses}], adjacency={self.adjacency!r}, assumptions={self.assumptions!r}{void})"
+        unit = f", unit={self.unit!r}" if self.unit != "one record" else ""
+        return f"Guarantee([{uses}], adjacency={self.adjacency!r}, assumptions={self.assumptions!r}{void}{unit})"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, strings and lists, e.g. for JSON."""

@@ -2,6 +2,6 @@
 
 from types import ModuleType
 
-from . import completion, cost, demo, init, plan, report, run
+from . import completion, cost, demo, init, ledger, plan, report, run
 
-ALL: tuple[ModuleType, ...] = (run, plan, init, cost, report, demo, completion)
+ALL: tuple[ModuleType, ...] = (run, plan, init, cost, report, ledger, demo, completion)

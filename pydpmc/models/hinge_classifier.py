@@ -26,6 +26,7 @@ class HingeClassifier(LinearPredictor):
     """
 
     core_name: ClassVar[str] = "hinge_classifier"
+    convex: ClassVar[bool] = True
     binary_target: ClassVar[bool] = True
 
     def slope(self) -> float:
@@ -40,3 +41,7 @@ class HingeClassifier(LinearPredictor):
     def inverse_link(self, predictor: Floats) -> Floats:
         """Return the class: 1 where the predictor is positive."""
         return np.asarray(predictor > 0, dtype=np.float64)
+
+    def loglik_ceiling(self) -> float:
+        """Return 0: minus a loss."""
+        return 0.0

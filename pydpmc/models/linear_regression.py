@@ -79,6 +79,10 @@ class LinearRegression(LinearPredictor):
         """Return the predictor."""
         return predictor
 
+    def loglik_ceiling(self) -> float:
+        """Return 0 if sigma is known; else -log sigma has no bound."""
+        return float("inf") if self.sigma is None else 0.0
+
     def _likely_sigma(self, public: Public) -> float | None:
         if self.sigma is not None or public.y_bounds is None:
             return self.sigma

@@ -55,3 +55,7 @@ class LogisticRegression(LinearPredictor):
         """Return P(y = 0) and P(y = 1)."""
         positive = self.mean(parameters, x)
         return np.stack([1.0 - positive, positive], axis=2)
+
+    def loglik_ceiling(self) -> float:
+        """Return 0: it is the logarithm of a probability."""
+        return 0.0

@@ -34,6 +34,7 @@ class SGLD(GradientSampler):
     """
 
     core_name: ClassVar[str] = "sgld"
+    supports_groups: ClassVar[bool] = True
     calibration: str | None = None
 
     def __post_init__(self) -> None:
