@@ -150,9 +150,7 @@ def test_at_epsilon_8_the_posterior_is_that_without_privacy() -> None:
     mean, sd = exact_draws.mean(axis=0), exact_draws.std(axis=0)
     error = (np.abs(private.mean(axis=0) - mean) / sd)[often]
     ratio = (private.std(axis=0) / sd)[often]
-    print(
-        f"{often.sum()} coefficients, steps {plan.settings.steps}: means off by {np.median(error):.3f} sd in the median,"
-    )
+    print(f"{often.sum()} coefficients, {plan.settings.steps} steps; means off by {np.median(error):.3f} sd (median),")
     print(f"{error.max():.3f} at most; sds {ratio.min():.3f} to {ratio.max():.3f} of the right ones")
     assert often.sum() >= 30
     assert error.max() <= 0.25
