@@ -258,3 +258,19 @@ def test_without_privacy_a_flat_prior_is_allowed_if_the_steps_are_given():
     post = dp.sample(model, data, dp.Langevin(draws=3, steps=300), private=False, progress=False)
     assert not post.private
     assert np.isfinite(post.draws["beta"]).all()
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -1e308, 5e-324])
+def test_a_record_changes_nothing_but_the_draws(value, recwarn):
+    """Shapes, plan, guarantee and warnings are those of the neighbouring table."""
+    model, data = problem("logistic")
+    x, y = data._rows[:, :3].copy(), data._rows[:, 3].copy()
+    plan = dp.plan(model, data.public, dp.Langevin(draws=2, w=0.3, steps=20))
+    first = plan.run(dp.Data(x, y, row_norm=1.5), progress=False)
+    x[7] = value
+    second = plan.run(dp.Data(x, y, row_norm=1.5, on_invalid="drop"), progress=False)
+    for name, values in second.draws.items():
+        assert values.shape == first.draws[name].shape
+        assert np.isfinite(values).all()
+    assert (second.plan, second.guarantee, second.interrupted) == (first.plan, first.guarantee, first.interrupted)
+    assert not recwarn.list
