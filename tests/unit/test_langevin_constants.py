@@ -15,6 +15,7 @@ MODELS = {
     "huber": dp.HuberRegression(sigma=0.5, threshold=2.0),
     "coin": dp.BernoulliLogit(),
     "mean": dp.GaussianMean(sigma=0.5),
+    "softmax": dp.SoftmaxRegression(classes=3),
 }
 PAIRS = 300
 
@@ -24,8 +25,9 @@ def two_records(name, rng):
     if name == "coin":
         return dp.Data(rng.integers(0, 2, 2))
     x = rng.choice([-1.0, 1.0], size=(2, 2)) * rng.exponential(size=(2, 2))
-    y = None if name == "mean" else rng.integers(0, 2, 2) if name == "logistic" else 10.0 * rng.normal(size=2)
-    assert model.needs_target == (y is not None)
+    if name == "mean":
+        return dp.Data(x, row_norm=1.2)
+    y = rng.integers(0, model.label_count, 2) if model.label_count else 10.0 * rng.normal(size=2)
     return dp.Data(x, y, row_norm=1.2)
 
 
