@@ -1,9 +1,8 @@
 // READ FIRST. The vocabulary of the core.
 //
-// Records    the private rows, each [x_0 .. x_{d-1}, y], stored once by pydpmc.Data and never copied; alone
-// or in
-//            groups. What is sampled, clipped and protected is a unit: a record, or a group if there are
-//            groups.
+// Records    the private rows, each [x_0 .. x_{d-1}, y], stored once by pydpmc.Data and never copied; all
+//            arithmetic is in double precision, whatever they are stored in. Alone or in groups: what is
+//            sampled, clipped and protected is a unit, a record or, if there are groups, a group.
 // ModelSpec  which likelihood, and its public constants. theta = ([intercept,] slopes [, log sigma]);
 //            with a predictor per class (softmax): ([intercepts by class,] slopes class by class).
 // Model      (csrc/models) prepare(spec, theta): what a record needs of theta;
@@ -17,11 +16,14 @@
 
 namespace pydpmc {
 
+enum class Storage : int { float64, float32 };
+
 struct Records {
-  const double* rows;
+  const void* rows;
+  Storage storage;
   int64_t n;
   int columns;      // features, the target not counted
-  int stride;       // doubles from row to row
+  int stride;       // numbers from row to row
   bool has_target;  // the target, if any, is at index `columns`
 
   // The unit of privacy is a group of rows, from group_start[g] to group_start[g + 1] - 1, or a row if null.

@@ -19,7 +19,7 @@ from .posterior import Posterior
 from .priors import Flat, Laplace, Normal, StudentT
 from .public import Public
 from .run import sample
-from .samplers import SGHMC, SGLD, SGNHT, Barker, Constant, Cyclical, Piecewise, Polynomial
+from .samplers import SGHMC, SGLD, SGNHT, Barker, Constant, Cyclical, Langevin, Piecewise, Polynomial
 
 __version__ = "0.1.0"
 
@@ -37,6 +37,7 @@ __all__ = [
     "GaussianMixture",
     "HingeClassifier",
     "HuberRegression",
+    "Langevin",
     "Laplace",
     "LinearRegression",
     "LogisticRegression",

@@ -17,12 +17,8 @@ from .errors import BudgetError
 from .models import Model
 from .public import Public
 from .samplers import Barker
-from .samplers.forecast import Forecast
-from .samplers.gradient import GradientSampler
-from .samplers.gradient_forecast import GradientForecast
-from .samplers.gradient_settings import GradientSettings
+from .samplers.protocol import RunSettings, Sampler
 from .samplers.request import Request
-from .samplers.settings import Settings
 from .samplers.units import refuse_groups_without_proof
 
 if TYPE_CHECKING:
@@ -54,14 +50,14 @@ class Plan:
 
     model: Model
     public: Public
-    settings: Settings | GradientSettings
+    settings: RunSettings
     adjacency: str
     chains: int
     private: bool
     epsilon: float | None
     delta: float | None
     guarantee: acc.Guarantee
-    forecast: Forecast | GradientForecast
+    forecast: Any  # an Outlook of the sampler's own
     init: tuple[tuple[float, ...], ...] | Literal["prior"] | None = None
 
     def __post_init__(self) -> None:
@@ -73,7 +69,8 @@ class Plan:
             covered = all(charged.get(event, 0) >= uses for event, uses in own)
             covered &= (self.guarantee.adjacency, self.guarantee.unit) == (self.adjacency, self.public.unit)
             covered &= self.guarantee.total_variation >= self.settings.total_variation(self.chains)
-            covered &= not self.settings.batch_size or self.settings.n == self.public.n
+            covered &= set(self.settings.assumptions) <= set(self.guarantee.assumptions)
+            covered &= self.settings.fits(self.public)
         if not covered:
             raise ValueError("the guarantee is not that of this run; use pydpmc.plan instead of changing a plan")
 
@@ -104,7 +101,7 @@ class Plan:
 def plan(
     model: Model,
     public: Public,
-    sampler: Barker | GradientSampler | None = None,
+    sampler: Sampler | None = None,
     *,
     epsilon: float | None = None,
     delta: float | None = None,
@@ -165,6 +162,7 @@ def plan(
         acc.compose(
             [*settings.uses(adjacency, chains), *earlier],
             adjacency=adjacency,
+            assumptions=settings.assumptions,
             unit=public.unit,
             total_variation=settings.total_variation(chains),
         )
@@ -196,7 +194,7 @@ def _check(model: Any, public: Any, sampler: Any, adjacency: str, private: Any) 
         raise TypeError(f"model must be a pydpmc model such as LogisticRegression(), not {type(model).__name__}")
     if not isinstance(public, Public):
         raise TypeError(f"public must be data.public (no record is seen by plan), not {type(public).__name__}")
-    if not isinstance(sampler, Barker | GradientSampler):
+    if not isinstance(sampler, Sampler):
         raise TypeError(f"sampler must be a pydpmc sampler such as Barker(), not {type(sampler).__name__}")
     if adjacency not in ("replace", "add_remove"):
         raise ValueError(f'adjacency must be "replace" or "add_remove", not {adjacency!r}')

@@ -45,7 +45,7 @@ void require_headroom(const QuerySpec& query, int64_t n, const std::vector<doubl
 
 class BoundGradientRun {
  public:
-  BoundGradientRun(Array rows, int columns, bool has_target, const std::string& model, bool intercept,
+  BoundGradientRun(RowsArray rows, int columns, bool has_target, const std::string& model, bool intercept,
                    std::array<double, 2> constants, const Array& prior, const std::string& sampler,
                    double friction, const std::string& sampling, double clip, int64_t batch,
                    uint64_t first_count, std::vector<uint64_t> count_high, std::vector<uint64_t> count_low,
@@ -92,7 +92,8 @@ class BoundGradientRun {
   int64_t steps_done() const { return run_->steps_done(); }
 
  private:
-  Array rows_, draws_;
+  RowsArray rows_;
+  Array draws_;
   Starts group_start_;
   int dim_ = 0;
   std::unique_ptr<GradientRun> run_;
@@ -106,7 +107,7 @@ void bind_gradients(py::module_& m) {
   using namespace pydpmc;
   using Run = BoundGradientRun;
   py::class_<Run>(m, "GradientRun")
-      .def(py::init<Array, int, bool, const std::string&, bool, std::array<double, 2>, const Array&,
+      .def(py::init<RowsArray, int, bool, const std::string&, bool, std::array<double, 2>, const Array&,
                     const std::string&, double, const std::string&, double, int64_t, uint64_t,
                     std::vector<uint64_t>, std::vector<uint64_t>, double, std::vector<double>,
                     std::vector<double>, Array, Array, int64_t, int64_t, std::optional<uint64_t>, Starts>(),

@@ -22,7 +22,7 @@ namespace {
 using Theta = std::vector<double>;
 using Index = py::array_t<uint32_t, py::array::c_style>;
 
-Array log_likelihoods(const Array& rows, int columns, bool has_target, const std::string& model,
+Array log_likelihoods(const RowsArray& rows, int columns, bool has_target, const std::string& model,
                       bool intercept, std::array<double, 2> constants, const Theta& theta) {
   const Records records = records_of(rows, columns, has_target);
   const ModelSpec spec = model_of(model, records, intercept, constants, static_cast<int>(theta.size()));
@@ -56,10 +56,10 @@ void require_index(const Index& index, int64_t n) {
     require(index.at(i) < n, "index names a record that is not there");
 }
 
-py::tuple ratio_sum(const Array& rows, int columns, bool has_target, const std::string& model, bool intercept,
-                    std::array<double, 2> constants, const Theta& current, const Theta& proposal, double clip,
-                    int bits, std::optional<Index> index, int threads, int64_t block,
-                    const Starts& group_start) {
+py::tuple ratio_sum(const RowsArray& rows, int columns, bool has_target, const std::string& model,
+                    bool intercept, std::array<double, 2> constants, const Theta& current,
+                    const Theta& proposal, double clip, int bits, std::optional<Index> index, int threads,
+                    int64_t block, const Starts& group_start) {
   const Records records = records_of(rows, columns, has_target, group_start);
   require(!index || !group_start, "groups have no minibatch test");
   const ModelSpec spec = model_of(model, records, intercept, constants, static_cast<int>(current.size()));
@@ -80,10 +80,10 @@ py::tuple ratio_sum(const Array& rows, int columns, bool has_target, const std::
   return py::make_tuple(r.sum, r.sum_squares, r.clipped);
 }
 
-py::array_t<int64_t> gradient_sum(const Array& rows, int columns, bool has_target, const std::string& model,
-                                  bool intercept, std::array<double, 2> constants, const Theta& theta,
-                                  double clip, double per_unit, std::optional<Index> index,
-                                  const Starts& group_start) {
+py::array_t<int64_t> gradient_sum(const RowsArray& rows, int columns, bool has_target,
+                                  const std::string& model, bool intercept, std::array<double, 2> constants,
+                                  const Theta& theta, double clip, double per_unit,
+                                  std::optional<Index> index, const Starts& group_start) {
   const Records records = records_of(rows, columns, has_target, group_start);
   const int dim = static_cast<int>(theta.size());
   const ModelSpec spec = model_of(model, records, intercept, constants, dim);

@@ -17,6 +17,7 @@ namespace pydpmc {
 
 using Array = pybind11::array_t<double, pybind11::array::c_style>;
 using Starts = std::optional<pybind11::array_t<int64_t, pybind11::array::c_style>>;  // of groups
+using RowsArray = pybind11::array;                                                   // of any of the storages
 
 inline void require(bool condition, const char* message) {
   if (!condition) throw std::invalid_argument(message);
@@ -45,6 +46,12 @@ inline const NamedModel& named_model(const std::string& name) {
   throw std::invalid_argument("unknown model: " + name);
 }
 
+inline Storage storage_of(const RowsArray& rows) {
+  if (pybind11::isinstance<pybind11::array_t<double>>(rows)) return Storage::float64;
+  if (pybind11::isinstance<pybind11::array_t<float>>(rows)) return Storage::float32;
+  throw std::invalid_argument("rows must be float64 or float32");
+}
+
 inline void require_starts(const Starts& starts, int64_t n) {
   require(
       starts->ndim() == 1 && starts->size() >= 2 && starts->at(0) == 0 && starts->at(starts->size() - 1) == n,
@@ -53,13 +60,15 @@ inline void require_starts(const Starts& starts, int64_t n) {
     require(starts->at(g - 1) < starts->at(g), "group_start must increase");
 }
 
-inline Records records_of(const Array& rows, int columns, bool has_target,
+inline Records records_of(const RowsArray& rows, int columns, bool has_target,
                           const Starts& starts = std::nullopt) {
   require(rows.ndim() == 2 && rows.shape(0) >= 1, "rows must be a two-dimensional array with a row");
+  require(rows.flags() & pybind11::array::c_style, "rows must be contiguous");
   require(columns >= 1 && columns + (has_target ? 1 : 0) <= rows.shape(1), "rows are too short for columns");
   require(columns < 4 || (columns + 3) / 4 * 4 <= rows.shape(1), "rows must be padded to a multiple of four");
   if (starts) require_starts(starts, rows.shape(0));
   return {rows.data(),
+          storage_of(rows),
           rows.shape(0),
           columns,
           static_cast<int>(rows.shape(1)),

@@ -28,7 +28,8 @@ PYDPMC_INLINE void add_native(int64_t* sums, NativeF value) noexcept {
 }
 
 // sums[j] += nearest(scale * (row[j] - centre[j])), `centre` null for zero.
-PYDPMC_INLINE void add_row(int64_t* sums, const double* row, const double* centre, double scale,
+template <class Scalar>
+PYDPMC_INLINE void add_row(int64_t* sums, const Scalar* row, const double* centre, double scale,
                            int columns) noexcept {
   const NativeF a = NativeF{} + scale;
   int j = 0;
@@ -37,7 +38,8 @@ PYDPMC_INLINE void add_row(int64_t* sums, const double* row, const double* centr
     add_native(sums + j, a * (centre ? x - load_native(centre + j) : x));
   }
   for (; j < columns; ++j) {
-    const double value = scale * (centre ? row[j] - centre[j] : row[j]) + rounding_magic;
+    const double x = static_cast<double>(row[j]);
+    const double value = scale * (centre ? x - centre[j] : x) + rounding_magic;
     int64_t bits;
     std::memcpy(&bits, &value, sizeof bits);
     sums[j] = static_cast<int64_t>(static_cast<uint64_t>(sums[j]) + static_cast<uint64_t>(bits));
@@ -51,7 +53,8 @@ PYDPMC_INLINE void add_scalar(int64_t* sum, double value) noexcept {
   *sum = static_cast<int64_t>(static_cast<uint64_t>(*sum) + static_cast<uint64_t>(bits));
 }
 
-PYDPMC_INLINE double squared_norm(const double* row, const double* centre, int columns) noexcept {
+template <class Scalar>
+PYDPMC_INLINE double squared_norm(const Scalar* row, const double* centre, int columns) noexcept {
   F8 total = fill(0.0);
   int j = 0;
   for (; j + lanes <= columns; j += lanes) {
@@ -60,7 +63,7 @@ PYDPMC_INLINE double squared_norm(const double* row, const double* centre, int c
   }
   double rest = 0.0;
   for (; j < columns; ++j) {
-    const double x = centre ? row[j] - centre[j] : row[j];
+    const double x = static_cast<double>(row[j]) - (centre ? centre[j] : 0.0);
     rest += x * x;
   }
   return sum_lanes(total) + rest;
@@ -83,17 +86,17 @@ PYDPMC_INLINE double onto_grid(double norm2, const GradientGrid& grid) noexcept 
 
 // Adds factor_of(norm^2) times the gradients of row_of(0) .. row_of(count-1) to sums[0 .. dim-1]; returns how
 // many could be trusted and were added.
-template <class Model, class RowOf, class FactorOf, class Sum>
-inline int64_t add_gradients(const ModelSpec& spec, const Records& records, const Prepared& p,
+template <class Model, class Scalar, class RowOf, class FactorOf, class Sum>
+inline int64_t add_gradients(const ModelSpec& spec, const Table<Scalar>& table, const Prepared& p,
                              const RowOf& row_of, int64_t count, const FactorOf& factor_of,
                              Sum* sums) noexcept {
-  const int columns = records.columns, shift = spec.intercept ? 1 : 0;
+  const int columns = table.columns, shift = spec.intercept ? 1 : 0;
   const double* centre = Model::has_target || !Model::has_slopes ? nullptr : p.slopes;
   const bool extra = Model::has_slopes && spec.dim > columns + shift;
   int64_t added = 0;
   for (int64_t i = 0; i < count; i += lanes) {
     const int here = rest_of(i, count);
-    Rows row;
+    Rows<Scalar> row;
     for (int k = 0; k < lanes; ++k) row[k] = row_of(k < here ? i + k : i);
     const Score score = Model::score(predict<Model>(row, columns, p), targets<Model>(row, columns), p);
     double first[lanes], second[lanes];

@@ -8,16 +8,16 @@ PYDPMC_ISA_BEGIN
 
 // Adds factor_of(norm^2) times the gradients of row_of(0) .. row_of(count-1) to sums[0 .. dim-1]; returns how
 // many could be trusted and were added.
-template <class Model, class RowOf, class FactorOf, class Sum>
-inline int64_t add_softmax_gradients(const ModelSpec& spec, const Records& records, const Prepared& p,
+template <class Model, class Scalar, class RowOf, class FactorOf, class Sum>
+inline int64_t add_softmax_gradients(const ModelSpec& spec, const Table<Scalar>& table, const Prepared& p,
                                      const RowOf& row_of, int64_t count, const FactorOf& factor_of,
                                      Sum* sums) noexcept {
-  const int columns = records.columns;
+  const int columns = table.columns;
   Sum* slopes = sums + (spec.intercept ? spec.predictors : 0);
   int64_t added = 0;
   for (int64_t i = 0; i < count; i += lanes) {
     const int here = rest_of(i, count);
-    Rows row;
+    Rows<Scalar> row;
     for (int k = 0; k < lanes; ++k) row[k] = row_of(k < here ? i + k : i);
     const F8 top = class_predictors(row, columns, p);
     double residual2[lanes];

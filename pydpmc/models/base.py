@@ -13,6 +13,7 @@ from ..priors import Prior
 from ..public import Public
 
 Floats = npt.NDArray[np.float64]
+ROUNDING = 2.0**-53  # of one operation in double precision, relative
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,7 @@ class Model:
     needs_target: ClassVar[bool] = True
     binary_target: ClassVar[bool] = False
     one_column: ClassVar[bool] = False
+    convex: ClassVar[bool] = False  # minus the log-likelihood, in theta
 
     def blocks(self, public: Public) -> tuple[Block, ...]:
         """Return the parameter blocks in the order of theta."""
@@ -58,6 +60,23 @@ class Model:
 
     def smoothness(self, public: Public) -> float | None:
         """Return the largest curvature of minus one record's log-likelihood, or None."""
+        return None
+
+    def strong_convexity(self, public: Public) -> float:
+        """Return the least curvature of minus one record's log-likelihood, in any direction; 0 if unknown."""
+        return 0.0
+
+    def gradient_change(self, public: Public, adjacency: str) -> float | None:
+        """Return the largest change of the summed gradient between neighbours, whatever theta; None if unbounded."""
+        lipschitz = self.lipschitz(public)
+        return None if lipschitz is None else (2.0 if adjacency == "replace" else 1.0) * lipschitz
+
+    def gradient_error(self, public: Public, reach: float) -> float | None:
+        """Return how far the core's gradient of one record is from the exact one while |theta| <= reach, or None."""
+        return None
+
+    def theta_reach(self, public: Public) -> float | None:
+        """Return a bound that no coordinate of a likelihood's maximum exceeds, or None."""
         return None
 
     def information(self, public: Public) -> float | None:

@@ -32,6 +32,7 @@ class HuberRegression(LinearPredictor):
     """
 
     core_name: ClassVar[str] = "huber_regression"
+    convex: ClassVar[bool] = True
     sigma: float = 1.0
     threshold: float = 1.345
 

@@ -2,12 +2,13 @@
 
 from .barker import Barker
 from .gradient import GradientSampler
+from .langevin import Langevin
 from .schedules import Constant, Cyclical, Piecewise, Polynomial
 from .sghmc import SGHMC
 from .sgld import SGLD
 from .sgnht import SGNHT
 
-ALL: tuple[type, ...] = (Barker, SGLD, SGHMC, SGNHT)
+ALL: tuple[type, ...] = (Barker, SGLD, SGHMC, SGNHT, Langevin)
 
 __all__ = [
     "ALL",
@@ -18,6 +19,7 @@ __all__ = [
     "Constant",
     "Cyclical",
     "GradientSampler",
+    "Langevin",
     "Piecewise",
     "Polynomial",
 ]

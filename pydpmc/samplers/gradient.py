@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from ..checks import whole
+from .protocol import Sampler
 from .schedules import Schedule
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ SAMPLINGS = ("poisson", "without_replacement", "full")
 
 
 @dataclass(frozen=True)
-class GradientSampler:
+class GradientSampler(Sampler):
     """Base of SGLD, SGHMC and SGNHT. Whatever is left as None is chosen by ``plan``.
 
     Parameters

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from ..accounting import Event, Gaussian
 from ..public import Public
 from .binomial import COUNT_ERROR, count_table
+from .protocol import Release, all_iterates
 from .schedules import Schedule
 
 if TYPE_CHECKING:
@@ -78,6 +79,19 @@ class GradientSettings:
         per_step = self.dim * ROUNDED_NORMAL_ERROR + (COUNT_ERROR if self.sampling == "poisson" else 0.0)
         return self.steps * chains * per_step
 
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """Return nothing: the guarantee is unconditional."""
+        return ()
+
+    def fits(self, public: Public) -> bool:
+        """Return whether a minibatch run was planned for this number of records."""
+        return not self.batch_size or self.n == public.n
+
+    def releases(self, chains: int, draws: int | None, warmup: int | None) -> Release:
+        """Return which iterates leave: all are covered."""
+        return all_iterates(self.steps, chains, draws, warmup)
+
     def start(self, core: Any, common: dict[str, Any], public: Public) -> Any:
         """Return the run in the compiled core, which planning itself never touches."""
         table = count_table(public.n, self.rate) if self.sampling == "poisson" else None
@@ -105,7 +119,7 @@ class GradientSettings:
     def describe(self) -> dict[str, Any]:
         """Return the settings as plain values."""
         return {
-            "sampler": self.sampler,
+            "sampler": self.sampler.upper(),
             "steps": self.steps,
             "step_size": repr(self.schedule),
             "sampling": self.sampling,
@@ -118,15 +132,15 @@ class GradientSettings:
             "calibration": self.calibration,
         }
 
-    def rows(self, units: str) -> Sequence[tuple[str, str]]:
+    def rows(self, size: int | None) -> Sequence[tuple[str, str]]:
         """Return the lines of the plan's page that say what runs."""
         h = self.step_sizes
         sizes = f"{h[0]:.4g}" if h[0] == h[-1] else f"{h[0]:.4g} to {h[-1]:.4g}"
         batch = "all" if self.sampling == "full" else f"{self.batch_size:,} {self.sampling.replace('_', ' ')}"
         rows = [
-            (f"{units} per step", batch),
+            ("records per step", batch),
             ("step size", f"{sizes}; diffusion time {h.sum():.4g}"),
-            ("gradient clip", f"{self.clip:.4g} per {units.removesuffix('s')}"),
+            ("gradient clip", f"{self.clip:.4g} per record"),
             ("noise multiplier", f"{self.noise.min() / self.clip:.4g} and more"),
         ]
         if self.calibration is not None:

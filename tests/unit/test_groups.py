@@ -200,7 +200,7 @@ class Unproved(GradientSampler):
     core_name = "sgld"
 
 
-@pytest.mark.parametrize("sampler", [dp.Barker(batch_size=20), Unproved(steps=5, step_size=1e-3)])
+@pytest.mark.parametrize("sampler", [dp.Barker(batch_size=20), dp.Langevin(), Unproved(steps=5, step_size=1e-3)])
 def test_samplers_without_a_proof_refuse_groups(sampler, rng):
     public = table(rng, np.full(100, 2)).public
     with pytest.raises(UnsupportedEventError, match=r"groups: .* has no proof for groups of records; use SGLD"):
