@@ -1,8 +1,8 @@
 // READ FIRST. The vocabulary of the core.
 //
 // Records    the private rows, each [x_0 .. x_{d-1}, y], stored once by pydpmc.Data and never copied; all
-//            arithmetic is in double precision, whatever they are stored in. Alone or in groups: what is
-//            sampled, clipped and protected is a unit, a record or, if there are groups, a group.
+//            arithmetic is in double precision, whatever they are stored in. What is sampled, clipped and
+//            protected is a unit: a record, or a group of them if there are groups.
 // ModelSpec  which likelihood, and its public constants. theta = ([intercept,] slopes [, log sigma]);
 //            with a predictor per class (softmax): ([intercepts by class,] slopes class by class).
 // Model      (csrc/models) prepare(spec, theta): what a record needs of theta;
@@ -68,6 +68,11 @@ struct ModelSpec {
 struct Grid {
   double clip;      // B: a ratio lies in [-B, B]
   double per_unit;  // 2^bits / B: integers per unit of log-likelihood
+};
+
+// Where a record's log-likelihood is clamped; infinite ends clamp nothing.
+struct LoglikRange {
+  double low, high;
 };
 
 struct GradientGrid {

@@ -44,11 +44,12 @@ void BarkerRun::advance(int64_t steps, int threads, int64_t block) {
       static_cast<int64_t>(chains_.size()), target_.records.units(), block, threads, barker_.batch == 0,
       [&](uint32_t id, Team& team, int first_thread) { advance_chain(id, steps, team, first_thread); });
   done_ += steps;
+  logliks_known_ = true;
 }
 
 void BarkerRun::advance_chain(uint32_t id, int64_t steps, Team& team, int first_thread) {
   Chain& chain = chains_[id];
-  if (done_ == 0 && barker_.batch == 0) refresh_loglik(chain, team, first_thread);
+  if (!logliks_known_ && barker_.batch == 0) refresh_loglik(chain, team, first_thread);
   for (int64_t t = done_; t < done_ + steps; ++t) {
     step(chain, id, static_cast<uint64_t>(t), team, first_thread);
     draws_.record(chain.theta, id, t + 1);
@@ -91,6 +92,28 @@ void BarkerRun::refresh_loglik(Chain& chain, Team& team, int first_thread) {
                               target_.records.first_row(end), chain.loglik.data());
     return RatioSum{};
   });
+}
+
+std::vector<double> BarkerRun::state() const {
+  std::vector<double> all;
+  for (const Chain& chain : chains_) {
+    all.insert(all.end(), chain.theta.begin(), chain.theta.end());
+    all.push_back(static_cast<double>(chain.accepted));
+  }
+  return all;
+}
+
+void BarkerRun::restore(const std::vector<double>& saved, int64_t steps_done) {
+  if (saved.size() != state().size()) throw std::invalid_argument("the state is that of another run");
+  if (steps_done < 0) throw std::invalid_argument("steps_done must not be negative");
+  const double* next = saved.data();
+  for (Chain& chain : chains_) {
+    for (double& value : chain.theta) value = *next++;
+    chain.accepted = static_cast<int64_t>(*next++);
+    chain.log_prior = log_prior(target_.prior, chain.theta.data());
+  }
+  done_ = steps_done;
+  logliks_known_ = false;
 }
 
 std::vector<int64_t> BarkerRun::accepted() const {

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -70,3 +72,20 @@ class Public:
     def size(self, adjacency: str) -> int | None:
         """Return the number of units a plan under this adjacency may know."""
         return self.n if adjacency == "replace" else self.public_n
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the facts as plain values, e.g. for JSON."""
+        return {name: _lists(value) for name, value in asdict(self).items()}
+
+    @classmethod
+    def from_dict(cls, saved: Mapping[str, Any]) -> Public:
+        """Return the inverse of `to_dict`."""
+        return cls(**{field.name: _tuples(saved[field.name]) for field in fields(cls) if field.name in saved})
+
+
+def _lists(value: Any) -> Any:
+    return [_lists(entry) for entry in value] if isinstance(value, tuple) else value
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(_tuples(entry) for entry in value) if isinstance(value, list) else value

@@ -114,6 +114,13 @@ void bind_barker(py::module_& m) {
            py::arg("draws").noconvert(), py::arg("warmup"), py::arg("thin"), py::arg("seed"),
            py::arg("group_start").noconvert() = py::none())
       .def("advance", &BoundRun::advance, py::arg("steps"), py::arg("threads"), py::arg("block"))
+      .def("state", [](BoundRun& r) { return r.run().state(); })
+      .def(
+          "restore",
+          [](BoundRun& r, const std::vector<double>& state, int64_t steps_done) {
+            r.run().restore(state, steps_done);
+          },
+          py::arg("state"), py::arg("steps_done"))
       .def("audit", &BoundRun::audit, py::arg("theta"), py::arg("proposal"), py::arg("first"),
            py::arg("count"))
       .def_property_readonly("steps_done", [](BoundRun& r) { return r.run().steps_done(); })

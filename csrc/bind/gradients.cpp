@@ -90,6 +90,8 @@ class BoundGradientRun {
   }
 
   int64_t steps_done() const { return run_->steps_done(); }
+  std::vector<double> state() { return run_->state(); }
+  void restore(const std::vector<double>& state, int64_t done) { run_->restore(state, done); }
 
  private:
   RowsArray rows_;
@@ -119,6 +121,8 @@ void bind_gradients(py::module_& m) {
            py::arg("warmup"), py::arg("thin"), py::arg("seed"),
            py::arg("group_start").noconvert() = py::none())
       .def("advance", &Run::advance, py::arg("steps"), py::arg("threads"), py::arg("block"))
+      .def("state", &Run::state)
+      .def("restore", &Run::restore, py::arg("state"), py::arg("steps_done"))
       .def("audit", &Run::audit, py::arg("theta"), py::arg("first"), py::arg("count"))
       .def_property_readonly("steps_done", &Run::steps_done);
 }

@@ -16,8 +16,8 @@
 namespace pydpmc {
 
 using Array = pybind11::array_t<double, pybind11::array::c_style>;
-using Starts = std::optional<pybind11::array_t<int64_t, pybind11::array::c_style>>;  // of groups
 using RowsArray = pybind11::array;                                                   // of any of the storages
+using Starts = std::optional<pybind11::array_t<int64_t, pybind11::array::c_style>>;  // of groups
 
 inline void require(bool condition, const char* message) {
   if (!condition) throw std::invalid_argument(message);

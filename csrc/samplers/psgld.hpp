@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cmath>
+#include <tuple>
 #include <vector>
 
 #include "random/normal.hpp"
@@ -17,6 +18,8 @@ struct Psgld {
   std::vector<double> v;  // running mean of g^2
 
   static constexpr double averaging = 0.01;
+
+  auto state() { return std::tie(v); }
 
   void step(std::vector<double>& theta, const std::vector<double>& g, double h, Stream& diffusion) noexcept {
     const double noise = 2.0 / h;

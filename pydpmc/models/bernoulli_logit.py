@@ -59,6 +59,10 @@ class BernoulliLogit(Model):
         """Return 16 roundings of a gradient that is at most 1."""
         return 16 * ROUNDING
 
+    def loglik_ceiling(self) -> float:
+        """Return 0: it is the logarithm of a probability."""
+        return 0.0
+
     def information(self, public: Public) -> float:
         """Return 1/4, the information of a fair coin."""
         return 0.25
