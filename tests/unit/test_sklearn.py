@@ -90,8 +90,9 @@ def test_an_undeclared_label_drops_the_record(rng):
 def test_regressors_learn_and_give_uncertainty(rng):
     X = rng.uniform(-0.7, 0.7, (2000, 2))
     y = X @ [1.0, -0.5] + rng.normal(0, 0.2, 2000)
-    linear = DPLinearRegression(epsilon=5.0, row_norm=1.0, y_bounds=(-2.0, 2.0)).fit(X, y)
-    assert linear.score(X, y) > 0.3
+    sampler = dp.Langevin(draws=4)
+    linear = DPLinearRegression(epsilon=5.0, row_norm=1.0, y_bounds=(-2.0, 2.0), sampler=sampler).fit(X, y)
+    assert linear.score(X, y) > 0.2
     mean, sd = linear.predict(X[:3], return_std=True)
     assert mean.shape == sd.shape == (3,)
     counts = rng.poisson(np.exp(X @ [1.0, -0.5]))
