@@ -18,11 +18,12 @@ from .posterior import Posterior
 from .priors import Flat, Laplace, Normal, StudentT
 from .public import Public
 from .run import sample
-from .samplers import SGHMC, SGLD, SGNHT, Barker, Constant, Cyclical, Piecewise, Polynomial
+from .samplers import SGFS, SGHMC, SGLD, SGNHT, Barker, Constant, Cyclical, Piecewise, Polynomial
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "SGFS",
     "SGHMC",
     "SGLD",
     "SGNHT",

@@ -103,9 +103,10 @@ class GradientRun:
         constants: tuple[float, float],
         prior: NDArray[np.float64],
         sampler: str,
-        friction: float,
+        parameters: dict[str, list[float]],
         sampling: str,
         clip: float,
+        room: float,
         batch: int,
         first_count: int,
         count_high: list[int],
@@ -121,6 +122,7 @@ class GradientRun:
     ) -> None: ...
     def advance(self, steps: int, threads: int, block: int) -> None: ...
     def audit(self, theta: list[float], first: int, count: int) -> NDArray[np.float64]: ...
+    def traced(self, steps: int) -> list[tuple[int, int, int]]: ...
     @property
     def steps_done(self) -> int: ...
 
@@ -136,6 +138,7 @@ def gradient_sum(
     clip: float,
     per_unit: float,
     index: NDArray[np.uint32] | None = None,
+    moment_scale: float = 0.0,
 ) -> NDArray[np.int64]: ...
 
 class random:

@@ -3,6 +3,7 @@
 #include "isa.hpp"
 #include "kernels/gradient.hpp"
 #include "kernels/ratio.hpp"
+#include "kernels/second_moment.hpp"
 #include "random/chacha20_blocks.hpp"
 
 #define PYDPMC_STRING(x) #x
@@ -11,7 +12,7 @@
 PYDPMC_ISA_BEGIN
 
 extern const KernelTable table;
-const KernelTable table{PYDPMC_NAME(PYDPMC_ISA), chacha20_blocks, log_likelihoods, full_ratio, batch_ratio,
-                        full_gradient,           batch_gradient};
+const KernelTable table{PYDPMC_NAME(PYDPMC_ISA), chacha20_blocks, log_likelihoods, full_ratio,   batch_ratio,
+                        full_gradient,           batch_gradient,  full_moments,    batch_moments};
 
 PYDPMC_ISA_END

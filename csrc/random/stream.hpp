@@ -41,6 +41,8 @@ class Stream {
     return buffer_[position_++];
   }
 
+  std::uint64_t words_used() const noexcept { return next_block_ * words_per_block - (filled_ - position_); }
+
   // The same words, in the same order, as n calls of next64.
   void fill(std::uint64_t* out, std::size_t n) noexcept {
     const std::size_t buffered = filled_ - position_ < n ? filled_ - position_ : n;

@@ -28,6 +28,7 @@ class GaussianMean(Model):
     """
 
     core_name: ClassVar[str] = "gaussian_mean"
+    has_second_moments: ClassVar[bool] = True
     needs_target: ClassVar[bool] = False
     prior: Prior | Mapping[str, Prior] = field(default_factory=Normal)
     sigma: float = 1.0

@@ -3,14 +3,16 @@
 from .barker import Barker
 from .gradient import GradientSampler
 from .schedules import Constant, Cyclical, Piecewise, Polynomial
+from .sgfs import SGFS
 from .sghmc import SGHMC
 from .sgld import SGLD
 from .sgnht import SGNHT
 
-ALL: tuple[type, ...] = (Barker, SGLD, SGHMC, SGNHT)
+ALL: tuple[type, ...] = (Barker, SGLD, SGHMC, SGNHT, SGFS)
 
 __all__ = [
     "ALL",
+    "SGFS",
     "SGHMC",
     "SGLD",
     "SGNHT",
