@@ -9,7 +9,7 @@ from typing import Any
 from .gradient import STABILITY
 from .gradient_settings import GradientSettings
 
-LEAST_WITHOUT_BOUND = 0.01  # of the preconditioner, where no bound of the curvature is public
+LEAST_WITHOUT_BOUND = 0.001  # of the preconditioner, where no bound of the curvature is public
 
 
 @dataclass(frozen=True)
@@ -20,9 +20,12 @@ class PreconditionedSettings(GradientSettings):
 
     @property
     def largest_curvature(self) -> float:
-        """Where the estimate of every coordinate's curvature starts, and what it never exceeds."""
+        """Where the estimate of every coordinate's curvature starts, and what it never exceeds.
+
+        It estimates the variance that the choice of the batch gives to g as well, which is about this many times more.
+        """
         if self.curvature is not None:
-            return self.curvature
+            return self.curvature * (1.0 + self.w * (1.0 / self.rate - 1.0))
         return STABILITY * (1.0 / LEAST_WITHOUT_BOUND - 1.0) / float(self.step_sizes.max())
 
     @property
