@@ -60,7 +60,7 @@ class Guarantee:
         return 0.0 if self.total_variation == 0.0 else (1.0 + math.exp(min(epsilon, 700.0))) * self.total_variation
 
     def _epsilon_with_variation(self, exact: float, delta: float) -> float:
-        """An epsilon, nearly the smallest, for which delta(epsilon) + (1 + e^epsilon) total_variation <= delta holds."""
+        """An epsilon, nearly the smallest, with delta(epsilon) + (1 + e^epsilon) total_variation <= delta."""
         guess = exact * (1.0 + 1e-6) + 1e-9
         for _ in range(3):  # where the variation costs little, the epsilon at what is left of delta is a fixed point
             left = delta - self._variation_cost(guess)

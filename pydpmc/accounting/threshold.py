@@ -18,7 +18,7 @@ def least_epsilon(curve: Callable[[float], float], delta: float, low: float, hig
     Examples
     --------
     >>> round(least_epsilon(lambda e: math.exp(-e) + 1e-4 * math.exp(e), 0.1, 0.0, 7.0), 3)
-    2.398
+    2.313
     """
     if not low < high:
         return math.inf

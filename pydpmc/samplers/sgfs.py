@@ -77,7 +77,7 @@ class SGFS(GradientSampler):
             raise ValueError(f"SGFS cannot take the second moments of {name}; use SGLD, SGHMC or SGNHT")
         if dim > MOST_PARAMETERS:
             raise ValueError(
-                f"SGFS takes at most {MOST_PARAMETERS} parameters, because it releases all products of two of them, but "
+                f"SGFS takes at most {MOST_PARAMETERS} parameters, because it releases all their products, but "
                 f'{name} has {dim} here; use SGLD(preconditioner="diagonal")'
             )
         if settings.sampling == "without_replacement" and settings.batch_size < 2:

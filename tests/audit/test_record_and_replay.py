@@ -71,8 +71,6 @@ def neighbours(adjacency: str) -> dict[str, tuple[tuple[Floats, Floats], tuple[F
     return pairs
 
 
-
-
 def planned(sampler: Callable[..., Any], setting: dict[str, Any]) -> dp.Plan:
     options = {name: value for name, value in setting.items() if name != "adjacency"}
     spec = sampler(steps=STEPS, step_size=1e-3, clip=CLIP, **options)

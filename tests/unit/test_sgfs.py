@@ -90,7 +90,7 @@ def test_what_cannot_run_is_refused_by_name(make, message):
 
 def test_many_parameters_are_refused_with_what_to_do():
     wide = dp.Public(n=1000, columns=tuple(f"x{j}" for j in range(201)), has_target=True, row_norm=1.0)
-    with pytest.raises(ValueError, match=r'at most 200 parameters.*LogisticRegression has 201.*SGLD\(precond'):
+    with pytest.raises(ValueError, match=r"at most 200 parameters.*LogisticRegression has 201.*SGLD\(precond"):
         planned(dp.SGFS(**OPTIONS), wide)
 
 
