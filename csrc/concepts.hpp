@@ -1,22 +1,28 @@
 // READ FIRST. The vocabulary of the core.
 //
-// Records    the private rows, each [x_0 .. x_{d-1}, y], stored once by pydpmc.Data and never copied.
-// ModelSpec  which likelihood, and its public constants. theta = ([intercept,] slopes [, log sigma]).
+// Records    the private rows, each [x_0 .. x_{d-1}, y], stored once by pydpmc.Data and never copied; all
+//            arithmetic is in double precision, whatever they are stored in.
+// ModelSpec  which likelihood, and its public constants. theta = ([intercept,] slopes [, log sigma]);
+//            with a predictor per class (softmax): ([intercepts by class,] slopes class by class).
 // Model      (csrc/models) prepare(spec, theta): what a record needs of theta;
 //            loglik(predictor, target, prepared): eight records at a time, up to terms free of theta.
 // Grid       the public integer grid on which a record's clipped contribution is rounded.
 // Sampler    (csrc/samplers) parameters, State, init, step.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace pydpmc {
 
+enum class Storage : int { float64, float32 };
+
 struct Records {
-  const double* rows;
+  const void* rows;
+  Storage storage;
   int64_t n;
   int columns;      // features, the target not counted
-  int stride;       // doubles from row to row
+  int stride;       // numbers from row to row
   bool has_target;  // the target, if any, is at index `columns`
 };
 
@@ -29,6 +35,7 @@ enum class ModelKind : int {
   poisson_regression,
   hinge_classifier,
   huber_regression,
+  softmax_regression,
 };
 
 struct ModelSpec {
@@ -36,8 +43,17 @@ struct ModelSpec {
   int columns;
   bool intercept;
   double constants[2];
-  int dim;  // length of theta
+  int dim;             // length of theta
+  int predictors = 1;  // linear predictors of a record: the classes of a softmax
 };
+
+// Doubles that the kernels keep of one theta: slopes padded to a multiple of eight; with several predictors
+// also an offset each and their values for eight records.
+[[gnu::always_inline]] inline size_t prepared_size(const ModelSpec& spec) noexcept {
+  const size_t slopes = static_cast<size_t>((spec.columns + 7) / 8 * 8);
+  const size_t predictors = static_cast<size_t>(spec.predictors);
+  return predictors == 1 ? slopes : predictors * (slopes + 9);
+}
 
 struct Grid {
   double clip;      // B: a ratio lies in [-B, B]

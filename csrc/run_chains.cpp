@@ -3,6 +3,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "workspaces.hpp"
+
 namespace pydpmc {
 
 BarkerRun::BarkerRun(Target target, Barker barker, Proposal proposal, Key key, bool key_is_secret, int chains,
@@ -15,7 +17,7 @@ BarkerRun::BarkerRun(Target target, Barker barker, Proposal proposal, Key key, b
       generation_(fork_generation()),
       chains_(static_cast<size_t>(chains)),
       draws_(draws),
-      slopes_stride_(static_cast<size_t>(2 * ((target_.model.columns + 7) / 8 * 8) + 8)) {
+      slopes_stride_(slopes_size(target_.model)) {
   const size_t dim = static_cast<size_t>(target_.model.dim);
   const size_t n = static_cast<size_t>(target_.records.n);
   for (size_t c = 0; c < chains_.size(); ++c) {

@@ -49,7 +49,7 @@ void GradientRun::advance(int64_t steps, int threads, int64_t block) {
   rekey_after_fork(key_, key_is_secret_, generation_);
   threads = std::clamp(threads, 1, most_threads);
   steps = std::min(steps, static_cast<int64_t>(schedule_.step_size.size()) - done_);
-  workspaces_ = std::make_unique<Workspaces>(threads, target_.records.columns, static_cast<int>(released_));
+  workspaces_ = std::make_unique<Workspaces>(threads, target_.model, released_);
   for_each_chain(
       static_cast<int64_t>(chains_.size()), target_.records.n, block, threads, full_,
       [&](uint32_t id, Team& team, int first_thread) { advance_chain(id, steps, team, first_thread); });
@@ -95,7 +95,7 @@ std::vector<StreamUse> GradientRun::traced(int64_t steps) {
 std::vector<double> GradientRun::audit(const std::vector<double>& theta, int64_t first, int64_t count) {
   constexpr int64_t block = 4096;
   rekey_after_fork(key_, key_is_secret_, generation_);
-  Workspaces workspaces(1, target_.records.columns, static_cast<int>(released_));
+  Workspaces workspaces(1, target_.model, released_);
   Team alone(target_.records.n, block, 1);
   std::vector<double> sums(static_cast<size_t>(count) * released_), one(released_);
   for (int64_t t = 0; t < count; ++t) {

@@ -12,13 +12,14 @@ from .models import (
     LinearRegression,
     LogisticRegression,
     PoissonRegression,
+    SoftmaxRegression,
 )
 from .plan import Plan, plan
 from .posterior import Posterior
 from .priors import Flat, Laplace, Normal, StudentT
 from .public import Public
 from .run import sample
-from .samplers import SGFS, SGHMC, SGLD, SGNHT, Barker, Constant, Cyclical, Piecewise, Polynomial
+from .samplers import SGFS, SGHMC, SGLD, SGNHT, Barker, Constant, Cyclical, Langevin, Piecewise, Polynomial
 
 __version__ = "0.1.0"
 
@@ -37,6 +38,7 @@ __all__ = [
     "GaussianMixture",
     "HingeClassifier",
     "HuberRegression",
+    "Langevin",
     "Laplace",
     "LinearRegression",
     "LogisticRegression",
@@ -47,6 +49,7 @@ __all__ = [
     "Polynomial",
     "Posterior",
     "Public",
+    "SoftmaxRegression",
     "StudentT",
     "accounting",
     "max_step_size",

@@ -3,6 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+Rows = NDArray[np.float64] | NDArray[np.float32]
+
 def available_isas() -> list[str]: ...
 def isa() -> str: ...
 def use_isa(isa: str) -> bool: ...
@@ -13,7 +15,7 @@ class BarkerRun:
     def __init__(
         self,
         *,
-        rows: NDArray[np.float64],
+        rows: Rows,
         columns: int,
         has_target: bool,
         model: str,
@@ -51,7 +53,7 @@ class BarkerRun:
 
 def log_likelihoods(
     *,
-    rows: NDArray[np.float64],
+    rows: Rows,
     columns: int,
     has_target: bool,
     model: str,
@@ -61,7 +63,7 @@ def log_likelihoods(
 ) -> NDArray[np.float64]: ...
 def ratio_sum(
     *,
-    rows: NDArray[np.float64],
+    rows: Rows,
     columns: int,
     has_target: bool,
     model: str,
@@ -95,7 +97,7 @@ class GradientRun:
     def __init__(
         self,
         *,
-        rows: NDArray[np.float64],
+        rows: Rows,
         columns: int,
         has_target: bool,
         model: str,
@@ -126,9 +128,37 @@ class GradientRun:
     @property
     def steps_done(self) -> int: ...
 
+class LangevinRun:
+    def __init__(
+        self,
+        *,
+        rows: NDArray[np.float64],
+        columns: int,
+        has_target: bool,
+        model: str,
+        intercept: bool,
+        constants: tuple[float, float],
+        prior: NDArray[np.float64],
+        step_size: float,
+        steps: int,
+        weight: float,
+        clip: float,
+        gradient_unit: float,
+        centre: list[float],
+        radius: list[float],
+        init: NDArray[np.float64],
+        draws: NDArray[np.float64],
+        warmup: int,
+        thin: int,
+        seed: int | None,
+    ) -> None: ...
+    def advance(self, steps: int, threads: int, block: int) -> None: ...
+    @property
+    def steps_done(self) -> int: ...
+
 def gradient_sum(
     *,
-    rows: NDArray[np.float64],
+    rows: Rows,
     columns: int,
     has_target: bool,
     model: str,

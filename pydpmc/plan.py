@@ -17,12 +17,8 @@ from .errors import BudgetError
 from .models import Model
 from .public import Public
 from .samplers import Barker
-from .samplers.forecast import Forecast
-from .samplers.gradient import GradientSampler
-from .samplers.gradient_forecast import GradientForecast
-from .samplers.gradient_settings import GradientSettings
+from .samplers.protocol import RunSettings, Sampler
 from .samplers.request import Request
-from .samplers.settings import Settings
 
 if TYPE_CHECKING:
     from .data import Data
@@ -53,14 +49,14 @@ class Plan:
 
     model: Model
     public: Public
-    settings: Settings | GradientSettings
+    settings: RunSettings
     adjacency: str
     chains: int
     private: bool
     epsilon: float | None
     delta: float | None
     guarantee: acc.Guarantee
-    forecast: Forecast | GradientForecast
+    forecast: Any  # an Outlook of the sampler's own
     init: tuple[tuple[float, ...], ...] | Literal["prior"] | None = None
 
     def __post_init__(self) -> None:
@@ -71,7 +67,8 @@ class Plan:
             covered = list(self.guarantee.events[: len(own)]) == own  # after them come those of a warm start
             covered &= self.guarantee.adjacency == self.adjacency
             covered &= self.guarantee.total_variation >= self.settings.total_variation(self.chains)
-            covered &= not self.settings.batch_size or self.settings.n == self.public.n
+            covered &= set(self.settings.assumptions) <= set(self.guarantee.assumptions)
+            covered &= self.settings.fits(self.public)
         if not covered:
             raise ValueError("the guarantee is not that of this run; use pydpmc.plan instead of changing a plan")
 
@@ -102,7 +99,7 @@ class Plan:
 def plan(
     model: Model,
     public: Public,
-    sampler: Barker | GradientSampler | None = None,
+    sampler: Sampler | None = None,
     *,
     epsilon: float | None = None,
     delta: float | None = None,
@@ -162,6 +159,7 @@ def plan(
         acc.compose(
             [*settings.uses(adjacency, chains), *earlier],
             adjacency=adjacency,
+            assumptions=settings.assumptions,
             total_variation=settings.total_variation(chains),
         )
         if private
@@ -192,7 +190,7 @@ def _check(model: Any, public: Any, sampler: Any, adjacency: str, private: Any) 
         raise TypeError(f"model must be a pydpmc model such as LogisticRegression(), not {type(model).__name__}")
     if not isinstance(public, Public):
         raise TypeError(f"public must be data.public (no record is seen by plan), not {type(public).__name__}")
-    if not isinstance(sampler, Barker | GradientSampler):
+    if not isinstance(sampler, Sampler):
         raise TypeError(f"sampler must be a pydpmc sampler such as Barker(), not {type(sampler).__name__}")
     if adjacency not in ("replace", "add_remove"):
         raise ValueError(f'adjacency must be "replace" or "add_remove", not {adjacency!r}')

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 import os
 import time
 import warnings
@@ -19,14 +18,11 @@ from .models import Model
 from .plan import Adjacency, Plan, plan
 from .posterior import Posterior, Unsafe
 from .progress import Progress
-from .samplers import Barker
-from .samplers.gradient import GradientSampler
+from .samplers.protocol import Release, Sampler
 from .samplers.settings import Settings
 
 SEEDED = "a seed was given: whoever knows it can replay every random choice. For tests only, not for release"
 DIAGNOSED = "unsafe diagnostics were asked for: they reveal facts of the records that no budget paid for"
-DEFAULT_DRAWS = 10_000
-WARMUP_SHARE = 0.2
 CHUNK_SECONDS = 0.2
 BLOCK = 4096
 
@@ -77,29 +73,29 @@ def run(
     _check_data(plan, data)
     seed = None if seed is None else whole(seed, "seed", least=0, most=2**64 - 1)
     steps = plan.settings.steps
-    skipped, thin, kept = _thinning(steps, draws, warmup)
+    release = plan.settings.releases(plan.chains, draws, warmup)
     workers = _threads(threads)
-    out = np.empty((plan.chains, kept, plan.settings.dim))
+    out = np.empty((release.chains, release.kept, plan.settings.dim))
     if unsafe_diagnostics and not isinstance(plan.settings, Settings):
         raise ValueError("unsafe_diagnostics: only the Barker sampler counts what it clips")
     common = {
         **_target_arguments(plan, data),
-        "init": _starts(plan, seed),
+        "init": _starts(plan, release.chains, seed),
         "draws": out,
-        "warmup": skipped,
-        "thin": thin,
+        "warmup": release.warmup,
+        "thin": release.thin,
         "seed": seed,
     }
     core = _started(plan, common, data)
     interrupted = _advance(core, steps, workers, Progress(plan.chains, steps, progress))
-    made = min(kept, max(0, core.steps_done - skipped) // thin)
-    return _posterior(plan, core, out[:, :made], seed is not None, unsafe_diagnostics, interrupted)
+    made = _released(out, release, core.steps_done)
+    return _posterior(plan, core, made, seed is not None, unsafe_diagnostics, interrupted)
 
 
 def sample(
     model: Model,
     data: Data,
-    sampler: Barker | GradientSampler | None = None,
+    sampler: Sampler | None = None,
     *,
     epsilon: float | None = None,
     delta: float | None = None,
@@ -147,16 +143,16 @@ def _check_data(plan: Plan, data: Data) -> None:
         raise ValueError(f"data differs from the plan in its public facts ({', '.join(differing)}); plan again")
     if plan.model.binary_target or plan.model.core_name == "bernoulli_logit":
         data.require_binary(type(plan.model).__name__)
+    elif plan.model.label_count is not None:
+        data.require_classes(type(plan.model).__name__, plan.model.label_count)
 
 
-def _thinning(steps: int, draws: int | None, warmup: int | None) -> tuple[int, int, int]:
-    most = DEFAULT_DRAWS if draws is None else whole(draws, "draws")
-    skipped = int(WARMUP_SHARE * steps) if warmup is None else whole(warmup, "warmup", least=0)
-    if skipped >= steps:
-        raise ValueError(f"warmup must be below the {steps} steps of the plan, not {warmup}")
-    left = steps - skipped
-    thin = max(1, math.ceil(left / most))
-    return skipped, thin, left // thin
+def _released(out: Floats, release: Release, steps_done: int) -> Floats:
+    if not release.hidden:
+        return out[:, : min(release.kept, max(0, steps_done - release.warmup) // release.thin)]
+    if steps_done < release.warmup + release.thin * release.kept:
+        raise KeyboardInterrupt("stopped before the last step: a run with a hidden state releases nothing before it")
+    return out.reshape(1, release.chains * release.kept, -1)
 
 
 def _threads(threads: int | None) -> int:
@@ -202,15 +198,15 @@ def _started(plan: Plan, common: dict[str, Any], data: Data) -> Any:
         ) from None
 
 
-def _starts(plan: Plan, seed: int | None) -> Floats:
-    shape = (plan.chains, plan.settings.dim)
+def _starts(plan: Plan, chains: int, seed: int | None) -> Floats:
+    shape = (chains, plan.settings.dim)
     if plan.init is None:
         return np.array(np.broadcast_to(plan.model.centre(plan.public), shape))
     if plan.init == "prior":
         from .prior_draw import prior_draws
 
-        return prior_draws(plan.model, plan.public, plan.chains, seed)
-    return np.array(plan.init)
+        return prior_draws(plan.model, plan.public, chains, seed)
+    return np.array(np.broadcast_to(plan.init, shape))
 
 
 def _advance(core: Any, steps: int, threads: int, progress: Progress) -> bool:
@@ -241,7 +237,7 @@ def _posterior(
     reasons = (plan.guarantee.void, SEEDED if seeded else None, DIAGNOSED if unsafe_diagnostics else None)
     void = "; ".join(reason for reason in reasons if reason) or None
     unsafe = None
-    if unsafe_diagnostics:
+    if unsafe_diagnostics and isinstance(plan.settings, Settings):
         reads = core.steps_done * plan.chains * (plan.settings.batch_size or core.records)
         unsafe = Unsafe(clipped_share=core.clipped / max(1, reads))
     return Posterior(

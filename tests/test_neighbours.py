@@ -13,7 +13,7 @@ def make_data(model, rng, n=60, **options):
     x = rng.normal(size=(n, 1 if model.one_column else 3))
     if isinstance(model, dp.BernoulliLogit):
         x = rng.integers(0, 2, (n, 1)).astype(float)
-    y = rng.integers(0, 2 if model.binary_target else 4, n).astype(float) if model.needs_target else None
+    y = rng.integers(0, model.label_count or 4, n).astype(float) if model.needs_target else None
     return x, y, {"row_norm": 1.5} | ({"y_bounds": (0.0, 4.0)} if model.needs_target else {}) | options
 
 
@@ -42,7 +42,7 @@ def changed_record(model, x, y, i, rng):
     else:
         x[i] = rng.choice(EXTREME_ROWS, x.shape[1])
     if y is not None and kind == 3:
-        y[i] = np.nan if model.binary_target else rng.choice(EXTREME_ROWS)
+        y[i] = np.nan if model.label_count else rng.choice(EXTREME_ROWS)
     return x, y
 
 

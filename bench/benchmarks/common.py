@@ -12,23 +12,25 @@ N = 10**6
 BATCH = 1000
 EFFECTIVE_RECORDS = 100.0  # w = 100 / N, as in papers/004
 COLUMNS = 10
+STORAGES = ("float64", "float32")
 
 
-def mixture_data(n=N):
+def mixture_data(n=N, storage="float64"):
     """Both components of papers/004: N(0, 2) and N(1, 2)."""
     random = np.random.default_rng(1)
-    return dp.Data(np.sqrt(2.0) * random.standard_normal(n) + random.integers(0, 2, n), x_bounds=(-8.0, 9.0))
+    x = np.sqrt(2.0) * random.standard_normal(n) + random.integers(0, 2, n)
+    return dp.Data(x, x_bounds=(-8.0, 9.0), storage=storage)
 
 
 def logistic_truth():
     return np.linspace(-1.0, 1.0, COLUMNS)
 
 
-def logistic_data(n=N):
+def logistic_data(n=N, storage="float64"):
     random = np.random.default_rng(2)
     x = random.standard_normal((n, COLUMNS)) / np.sqrt(2.0 * COLUMNS)
     y = random.random(n) < 1.0 / (1.0 + np.exp(-x @ logistic_truth()))
-    return dp.Data(x, y.astype(float), row_norm=1.0)
+    return dp.Data(x, y.astype(float), row_norm=1.0, storage=storage)
 
 
 def w1_plan(public, steps):

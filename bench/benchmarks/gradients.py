@@ -1,4 +1,4 @@
-"""Steps per second of SGLD on one chain and one thread, in double precision."""
+"""Steps per second of SGLD on one chain and one thread."""
 
 import time
 
@@ -6,25 +6,27 @@ import numpy as np
 
 import pydpmc as dp
 
+from . import common
 
-def logistic_data(n, columns):
+
+def logistic_data(n, columns, storage):
     random = np.random.default_rng(3)
     x = random.standard_normal((n, columns)) / np.sqrt(columns)
     y = random.random(n) < 0.5
-    return dp.Data(x, y.astype(float), row_norm=2.0)
+    return dp.Data(x, y.astype(float), row_norm=2.0, storage=storage)
 
 
 class Sgld:
     """W2: N = 32561, d = 109, b = 256 (the shape of Adult). W3: N = 1e5, d = 1000, b = 1024."""
 
     timeout = 300
-    params = ("W2", "W3")
-    param_names = ("workload",)
+    params = (("W2", "W3"), common.STORAGES)
+    param_names = ("workload", "storage")
     workloads = {"W2": (32_561, 109, 256, 20_000), "W3": (100_000, 1000, 1024, 800)}  # noqa: RUF012
 
-    def setup(self, workload):
+    def setup(self, workload, storage):
         n, columns, batch, steps = self.workloads[workload]
-        self.data = logistic_data(n, columns)
+        self.data = logistic_data(n, columns, storage)
         self.plans = {
             sampling: dp.plan(
                 dp.LogisticRegression(),
@@ -41,10 +43,10 @@ class Sgld:
         plan.run(self.data, draws=100, threads=1, progress=False)
         return plan.settings.steps / (time.perf_counter() - started)
 
-    def track_poisson(self, workload):
+    def track_poisson(self, workload, storage):
         return self._steps_per_second("poisson")
 
-    def track_without_replacement(self, workload):
+    def track_without_replacement(self, workload, storage):
         return self._steps_per_second("without_replacement")
 
     track_poisson.unit = "steps/s"

@@ -41,7 +41,7 @@ Barker barker_of(double shift_per_clip, double clip, int bits, int64_t batch, in
 
 class BoundRun {
  public:
-  BoundRun(Array rows, int columns, bool has_target, const std::string& model, bool intercept,
+  BoundRun(RowsArray rows, int columns, bool has_target, const std::string& model, bool intercept,
            std::array<double, 2> constants, const Array& prior, int proposal, double radius,
            std::vector<double> factor, double shift_per_clip, double clip, int bits, int64_t batch,
            double v_max, double c, double x_max, std::vector<double> atoms, std::vector<double> weights,
@@ -83,7 +83,8 @@ class BoundRun {
   int64_t records() const { return rows_.shape(0); }
 
  private:
-  Array rows_, draws_;
+  RowsArray rows_;
+  Array draws_;
   std::unique_ptr<BarkerRun> run_;
 };
 
@@ -96,7 +97,7 @@ void bind_barker(py::module_& m) {
   m.def("has_openmp", &has_openmp);
   m.def("hardware_threads", &hardware_threads);
   py::class_<BoundRun>(m, "BarkerRun")
-      .def(py::init<Array, int, bool, const std::string&, bool, std::array<double, 2>, const Array&, int,
+      .def(py::init<RowsArray, int, bool, const std::string&, bool, std::array<double, 2>, const Array&, int,
                     double, std::vector<double>, double, double, int, int64_t, double, double, double,
                     std::vector<double>, std::vector<double>, Array, Array, int64_t, int64_t,
                     std::optional<uint64_t>>(),

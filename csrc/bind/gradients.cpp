@@ -36,7 +36,7 @@ void require_grids(const QuerySpec& query, const std::vector<double>& noise) {
 
 class BoundGradientRun {
  public:
-  BoundGradientRun(Array rows, int columns, bool has_target, const std::string& model, bool intercept,
+  BoundGradientRun(RowsArray rows, int columns, bool has_target, const std::string& model, bool intercept,
                    std::array<double, 2> constants, const Array& prior, const std::string& sampler,
                    const Parameters& parameters, const std::string& sampling, double clip, double room,
                    int64_t batch, uint64_t first_count, std::vector<uint64_t> count_high,
@@ -62,9 +62,11 @@ class BoundGradientRun {
                 query.count.first + query.count.high.size() <= static_cast<uint64_t>(batch),
             "a Poisson sample could be larger than batch");
     require_grids(query, noise);
+    const ModelSpec spec = model_of(model, records, intercept, constants, dim);
+    require(!query.moments.taken() || spec.predictors == 1, "the model has no second moments");
     run_ = std::make_unique<GradientRun>(
-        Target{records, model_of(model, records, intercept, constants, dim), prior_of(prior, dim)}, query,
-        weight, Schedule{std::move(step_size), std::move(noise)}, sampler_of(sampler, parameters),
+        Target{records, spec, prior_of(prior, dim)}, query, weight,
+        Schedule{std::move(step_size), std::move(noise)}, sampler_of(sampler, parameters),
         seed ? key_from_seed(*seed) : key_from_os(), !seed.has_value(), static_cast<int>(init.shape(0)),
         init.data(), Draws{draws_.mutable_data(), warmup, thin, draws_.shape(1)});
     dim_ = dim;
@@ -94,7 +96,8 @@ class BoundGradientRun {
   int64_t steps_done() const { return run_->steps_done(); }
 
  private:
-  Array rows_, draws_;
+  RowsArray rows_;
+  Array draws_;
   int dim_ = 0;
   std::unique_ptr<GradientRun> run_;
 };
@@ -107,7 +110,7 @@ void bind_gradients(py::module_& m) {
   using namespace pydpmc;
   using Run = BoundGradientRun;
   py::class_<Run>(m, "GradientRun")
-      .def(py::init<Array, int, bool, const std::string&, bool, std::array<double, 2>, const Array&,
+      .def(py::init<RowsArray, int, bool, const std::string&, bool, std::array<double, 2>, const Array&,
                     const std::string&, const Parameters&, const std::string&, double, double, int64_t,
                     uint64_t, std::vector<uint64_t>, std::vector<uint64_t>, double, std::vector<double>,
                     std::vector<double>, Array, Array, int64_t, int64_t, std::optional<uint64_t>>(),

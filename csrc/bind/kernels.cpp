@@ -22,15 +22,11 @@ namespace {
 using Theta = std::vector<double>;
 using Index = py::array_t<uint32_t, py::array::c_style>;
 
-size_t workspace(const Records& records) {
-  return static_cast<size_t>(2 * ((records.columns + 7) / 8 * 8) + 8);
-}
-
-Array log_likelihoods(const Array& rows, int columns, bool has_target, const std::string& model,
+Array log_likelihoods(const RowsArray& rows, int columns, bool has_target, const std::string& model,
                       bool intercept, std::array<double, 2> constants, const Theta& theta) {
   const Records records = records_of(rows, columns, has_target);
   const ModelSpec spec = model_of(model, records, intercept, constants, static_cast<int>(theta.size()));
-  Theta slopes(workspace(records));
+  Theta slopes(slopes_size(spec));
   Array out(records.n);
   kernels().log_likelihoods(spec, records, theta.data(), slopes.data(), 0, records.n, out.mutable_data());
   return out;
@@ -38,14 +34,14 @@ Array log_likelihoods(const Array& rows, int columns, bool has_target, const std
 
 RatioSum full_sum(const ModelSpec& spec, const Records& records, const Theta& current, const Theta& proposal,
                   const Grid& grid, int threads, int64_t block) {
-  Theta now(static_cast<size_t>(records.n)), next(static_cast<size_t>(records.n)), first(workspace(records));
+  Theta now(static_cast<size_t>(records.n)), next(static_cast<size_t>(records.n)), first(slopes_size(spec));
   kernels().log_likelihoods(spec, records, current.data(), first.data(), 0, records.n, now.data());
-  Theta slopes(workspace(records) * static_cast<size_t>(threads));
+  Theta slopes(slopes_size(spec) * static_cast<size_t>(threads));
   Team team(records.n, block, threads);
   RatioSum total;
   const auto leader = [&] {
     total = team.sum([&](int thread, int64_t begin, int64_t end) noexcept {
-      double* own = slopes.data() + static_cast<size_t>(thread) * workspace(records);
+      double* own = slopes.data() + static_cast<size_t>(thread) * slopes_size(spec);
       return kernels().full_ratio(spec, records, proposal.data(), own, begin, end, now.data(), next.data(),
                                   grid);
     });
@@ -60,9 +56,10 @@ void require_index(const Index& index, int64_t n) {
     require(index.at(i) < n, "index names a record that is not there");
 }
 
-py::tuple ratio_sum(const Array& rows, int columns, bool has_target, const std::string& model, bool intercept,
-                    std::array<double, 2> constants, const Theta& current, const Theta& proposal, double clip,
-                    int bits, std::optional<Index> index, int threads, int64_t block) {
+py::tuple ratio_sum(const RowsArray& rows, int columns, bool has_target, const std::string& model,
+                    bool intercept, std::array<double, 2> constants, const Theta& current,
+                    const Theta& proposal, double clip, int bits, std::optional<Index> index, int threads,
+                    int64_t block) {
   const Records records = records_of(rows, columns, has_target);
   const ModelSpec spec = model_of(model, records, intercept, constants, static_cast<int>(current.size()));
   require(proposal.size() == current.size(), "current and proposal differ in length");
@@ -73,7 +70,7 @@ py::tuple ratio_sum(const Array& rows, int columns, bool has_target, const std::
   RatioSum r;
   if (index) {
     require_index(*index, records.n);
-    Theta slopes(workspace(records));
+    Theta slopes(slopes_size(spec));
     r = kernels().batch_ratio(spec, records, current.data(), proposal.data(), slopes.data(), index->data(),
                               index->size(), grid);
   } else {
@@ -105,21 +102,22 @@ void add_all_or_batch(const ModelSpec& spec, const Records& records, const Theta
     kernel.full_gradient(spec, records, at, slopes, 0, records.n, grids.gradient, sums);
 }
 
-py::array_t<int64_t> gradient_sum(const Array& rows, int columns, bool has_target, const std::string& model,
-                                  bool intercept, std::array<double, 2> constants, const Theta& theta,
-                                  double clip, double per_unit, std::optional<Index> index,
-                                  double moment_scale) {
+py::array_t<int64_t> gradient_sum(const RowsArray& rows, int columns, bool has_target,
+                                  const std::string& model, bool intercept, std::array<double, 2> constants,
+                                  const Theta& theta, double clip, double per_unit,
+                                  std::optional<Index> index, double moment_scale) {
   const Records records = records_of(rows, columns, has_target);
   const int dim = static_cast<int>(theta.size());
   const ModelSpec spec = model_of(model, records, intercept, constants, dim);
   const SecondMoments moments{moment_scale, clip};
-  require(!moments.taken() || dim <= most_moment_dim, "too many parameters for second moments");
+  require(!moments.taken() || (dim <= most_moment_dim && spec.predictors == 1),
+          "too many parameters for second moments, or a model that has none");
   require(clip >= 1e-100 && std::hypot(clip, moments.bound()) * per_unit < 0x1p50,
           "clip is too small, or its grid too fine");
   if (index) require_index(*index, records.n);
   const int released = static_cast<int>(moments.coordinates(dim));
   const GradientGrid grid = grid_within(clip, 1.0 / per_unit, released);
-  Workspaces workspaces(1, columns, released);
+  Workspaces workspaces(1, spec, static_cast<size_t>(released));
   workspaces.clear(0, 1);
   add_all_or_batch(spec, records, theta, index, {grid, {grid.clip, moment_scale * grid.per_unit}},
                    moments.taken(), workspaces);

@@ -11,6 +11,7 @@ void bind_accounting(py::module_& m);
 void bind_minibatch_profile(py::module_& m);
 void bind_barker(py::module_& m);
 void bind_gradients(py::module_& m);
+void bind_langevin(py::module_& m);
 void bind_kernels(py::module_& m);
 
 PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
@@ -23,5 +24,6 @@ PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
   bind_minibatch_profile(m);
   bind_barker(m);
   bind_gradients(m);
+  bind_langevin(m);
   bind_kernels(m);
 }

@@ -15,6 +15,7 @@
 namespace pydpmc {
 
 using Array = pybind11::array_t<double, pybind11::array::c_style>;
+using RowsArray = pybind11::array;  // of any of the storages
 
 inline void require(bool condition, const char* message) {
   if (!condition) throw std::invalid_argument(message);
@@ -36,17 +37,31 @@ inline const NamedModel& named_model(const std::string& name) {
       {"poisson_regression", ModelKind::poisson_regression, true},
       {"hinge_classifier", ModelKind::hinge_classifier, true},
       {"huber_regression", ModelKind::huber_regression, true},
+      {"softmax_regression", ModelKind::softmax_regression, true},
   };
   for (const NamedModel& model : models)
     if (name == model.name) return model;
   throw std::invalid_argument("unknown model: " + name);
 }
 
-inline Records records_of(const Array& rows, int columns, bool has_target) {
+inline Storage storage_of(const RowsArray& rows) {
+  if (pybind11::isinstance<pybind11::array_t<double>>(rows)) return Storage::float64;
+  if (pybind11::isinstance<pybind11::array_t<float>>(rows)) return Storage::float32;
+  throw std::invalid_argument("rows must be float64 or float32");
+}
+
+inline Records records_of(const RowsArray& rows, int columns, bool has_target) {
   require(rows.ndim() == 2 && rows.shape(0) >= 1, "rows must be a two-dimensional array with a row");
+  require(rows.flags() & pybind11::array::c_style, "rows must be contiguous");
   require(columns >= 1 && columns + (has_target ? 1 : 0) <= rows.shape(1), "rows are too short for columns");
   require(columns < 4 || (columns + 3) / 4 * 4 <= rows.shape(1), "rows must be padded to a multiple of four");
-  return {rows.data(), rows.shape(0), columns, static_cast<int>(rows.shape(1)), has_target};
+  return {rows.data(), storage_of(rows), rows.shape(0), columns, static_cast<int>(rows.shape(1)), has_target};
+}
+
+inline int classes_of(double constant) {
+  require(constant >= 2 && constant <= 65536 && constant == std::floor(constant),
+          "classes must be a whole number from 2 to 65536");
+  return static_cast<int>(constant);
 }
 
 inline ModelSpec model_of(const std::string& name, const Records& records, bool intercept,
@@ -57,7 +72,11 @@ inline ModelSpec model_of(const std::string& name, const Records& records, bool 
   require(dim >= 1 && (!linear || dim >= records.columns + (intercept ? 1 : 0)),
           "theta is too short for the model");
   require(model.kind != ModelKind::gaussian_mixture || dim == 2, "the mixture has two parameters");
-  return {model.kind, records.columns, intercept, {constants[0], constants[1]}, dim};
+  const int predictors = model.kind == ModelKind::softmax_regression ? classes_of(constants[0]) : 1;
+  require(
+      predictors == 1 || dim == static_cast<int64_t>(predictors) * (records.columns + (intercept ? 1 : 0)),
+      "a softmax has a row of coefficients per class");
+  return {model.kind, records.columns, intercept, {constants[0], constants[1]}, dim, predictors};
 }
 
 // A clip so small that 2^bits / clip overflows would turn a ratio of zero into NaN.

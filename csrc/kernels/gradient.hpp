@@ -27,7 +27,8 @@ PYDPMC_INLINE void add_native(int64_t* sums, NativeF value) noexcept {
 }
 
 // sums[j] += nearest(scale * (row[j] - centre[j])), `centre` null for zero.
-PYDPMC_INLINE void add_row(int64_t* sums, const double* row, const double* centre, double scale,
+template <class Scalar>
+PYDPMC_INLINE void add_row(int64_t* sums, const Scalar* row, const double* centre, double scale,
                            int columns) noexcept {
   const NativeF a = NativeF{} + scale;
   int j = 0;
@@ -36,7 +37,8 @@ PYDPMC_INLINE void add_row(int64_t* sums, const double* row, const double* centr
     add_native(sums + j, a * (centre ? x - load_native(centre + j) : x));
   }
   for (; j < columns; ++j) {
-    const double value = scale * (centre ? row[j] - centre[j] : row[j]) + rounding_magic;
+    const double x = static_cast<double>(row[j]);
+    const double value = scale * (centre ? x - centre[j] : x) + rounding_magic;
     int64_t bits;
     std::memcpy(&bits, &value, sizeof bits);
     sums[j] = static_cast<int64_t>(static_cast<uint64_t>(sums[j]) + static_cast<uint64_t>(bits));
@@ -50,7 +52,8 @@ PYDPMC_INLINE void add_scalar(int64_t* sum, double value) noexcept {
   *sum = static_cast<int64_t>(static_cast<uint64_t>(*sum) + static_cast<uint64_t>(bits));
 }
 
-PYDPMC_INLINE double squared_norm(const double* row, const double* centre, int columns) noexcept {
+template <class Scalar>
+PYDPMC_INLINE double squared_norm(const Scalar* row, const double* centre, int columns) noexcept {
   F8 total = fill(0.0);
   int j = 0;
   for (; j + lanes <= columns; j += lanes) {
@@ -59,7 +62,7 @@ PYDPMC_INLINE double squared_norm(const double* row, const double* centre, int c
   }
   double rest = 0.0;
   for (; j < columns; ++j) {
-    const double x = centre ? row[j] - centre[j] : row[j];
+    const double x = static_cast<double>(row[j]) - (centre ? centre[j] : 0.0);
     rest += x * x;
   }
   return sum_lanes(total) + rest;
@@ -74,18 +77,25 @@ PYDPMC_INLINE double gradient_norm2(double row2, double first2, double second2) 
   return trusted ? first2 * row2 + second2 : __builtin_inf();
 }
 
-// Adds the clipped gradients of the records row_of(0) .. row_of(count-1) to sums[0 .. dim-1].
-template <class Model, class RowOf>
-inline void add_gradients(const ModelSpec& spec, const Records& records, const Prepared& p,
-                          const RowOf& row_of, int64_t count, const GradientGrid& grid,
-                          int64_t* sums) noexcept {
-  const int columns = records.columns, shift = spec.intercept ? 1 : 0;
+// The factor that takes a gradient to the grid, clipped.
+PYDPMC_INLINE double onto_grid(double norm2, const GradientGrid& grid) noexcept {
+  const double norm = __builtin_sqrt(norm2);
+  return (norm > grid.clip ? grid.clip / norm : 1.0) * grid.per_unit;
+}
+
+// Adds factor_of(norm^2) times the gradients of row_of(0) .. row_of(count-1) to sums[0 .. dim-1]; returns how
+// many could be trusted and were added.
+template <class Model, class Scalar, class RowOf, class FactorOf, class Sum>
+inline int64_t add_gradients(const ModelSpec& spec, const Table<Scalar>& table, const Prepared& p,
+                             const RowOf& row_of, int64_t count, const FactorOf& factor_of,
+                             Sum* sums) noexcept {
+  const int columns = table.columns, shift = spec.intercept ? 1 : 0;
   const double* centre = Model::has_target || !Model::has_slopes ? nullptr : p.slopes;
   const bool extra = Model::has_slopes && spec.dim > columns + shift;
   int64_t added = 0;
   for (int64_t i = 0; i < count; i += lanes) {
     const int here = rest_of(i, count);
-    Rows row;
+    Rows<Scalar> row;
     for (int k = 0; k < lanes; ++k) row[k] = row_of(k < here ? i + k : i);
     const Score score = Model::score(predict<Model>(row, columns, p), targets<Model>(row, columns), p);
     double first[lanes], second[lanes];
@@ -97,8 +107,7 @@ inline void add_gradients(const ModelSpec& spec, const Records& records, const P
       const double second2 = uses_second ? second[k] * second[k] : 0.0;
       const double norm2 = gradient_norm2(row2, first[k] * first[k], second2);
       if (norm2 == __builtin_inf()) continue;
-      const double norm = __builtin_sqrt(norm2);
-      const double factor = (norm > grid.clip ? grid.clip / norm : 1.0) * grid.per_unit;
+      const double factor = factor_of(norm2);
       if constexpr (Model::has_slopes) {
         add_row(sums + shift, row[k], centre, first[k] * factor, columns);
         if (shift) add_scalar(sums, first[k] * factor);
@@ -110,30 +119,7 @@ inline void add_gradients(const ModelSpec& spec, const Records& records, const P
       ++added;
     }
   }
-  remove_magic(sums, spec.dim, added);
-}
-
-inline void full_gradient(const ModelSpec& spec, const Records& records, const double* theta, double* slopes,
-                          int64_t begin, int64_t end, const GradientGrid& grid, int64_t* sums) noexcept {
-  with_model(spec.kind, [&](auto model) {
-    using Model = decltype(model);
-    const Prepared p = Model::prepare(spec, theta, slopes);
-    const auto row_of = [&](int64_t i) PYDPMC_LAMBDA { return records.rows + (begin + i) * records.stride; };
-    add_gradients<Model>(spec, records, p, row_of, end - begin, grid, sums);
-  });
-}
-
-inline void batch_gradient(const ModelSpec& spec, const Records& records, const double* theta, double* slopes,
-                           const uint32_t* index, int64_t count, const GradientGrid& grid,
-                           int64_t* sums) noexcept {
-  with_model(spec.kind, [&](auto model) {
-    using Model = decltype(model);
-    const Prepared p = Model::prepare(spec, theta, slopes);
-    const auto row_of = [&](int64_t i) PYDPMC_LAMBDA {
-      return records.rows + static_cast<int64_t>(index[i]) * records.stride;
-    };
-    add_gradients<Model>(spec, records, p, row_of, count, grid, sums);
-  });
+  return added;
 }
 
 PYDPMC_ISA_END

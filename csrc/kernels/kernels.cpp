@@ -1,7 +1,7 @@
 // Compiled once per instruction set (see CMakeLists.txt): the only code that loops over records.
 #include "dispatch.hpp"
 #include "isa.hpp"
-#include "kernels/gradient.hpp"
+#include "kernels/gradient_kernels.hpp"
 #include "kernels/ratio.hpp"
 #include "kernels/second_moment.hpp"
 #include "random/chacha20_blocks.hpp"

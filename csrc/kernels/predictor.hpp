@@ -7,13 +7,14 @@
 PYDPMC_ISA_BEGIN
 
 // Adds row[0..3] * slopes[0..3] to the first four lanes of total.
-PYDPMC_INLINE void add_half(F8& total, const double* row, const double* slopes) noexcept {
+template <class Scalar>
+PYDPMC_INLINE void add_half(F8& total, const Scalar* row, const double* slopes) noexcept {
   if constexpr (native_lanes <= 4) {
     for (int k = 0; k < 4 / native_lanes; ++k)
       total.p[k] = total.p[k] + load_native(row + k * native_lanes) * load_native(slopes + k * native_lanes);
   } else {
     F8 product = fill(0.0);
-    for (int k = 0; k < 4; ++k) product.p[0][k] = row[k] * slopes[k];
+    for (int k = 0; k < 4; ++k) product.p[0][k] = static_cast<double>(row[k]) * slopes[k];
     total = total + product;
   }
 }
@@ -37,7 +38,8 @@ PYDPMC_INLINE double sum_lanes(const F8& x) noexcept {
 
 // Rows of four or more columns are padded to a multiple of four (pydpmc/data.py), and slopes are zero beyond
 // the last column, so that half vectors may be read whole. Four rows at a time hide the latency of the adds.
-PYDPMC_INLINE void dot4(const double* const* row, const double* slopes, int columns, double* out) noexcept {
+template <class Scalar>
+PYDPMC_INLINE void dot4(const Scalar* const* row, const double* slopes, int columns, double* out) noexcept {
   if (columns < 4) {
     for (int r = 0; r < 4; ++r) {
       out[r] = row[r][0] * slopes[0];
@@ -77,22 +79,22 @@ PYDPMC_INLINE F8 gather(const Value& value) noexcept {
   return r;
 }
 
-template <class Model>
-PYDPMC_INLINE F8 predict(const double* const (&row)[lanes], int columns, const Prepared& p) noexcept {
+template <class Model, class Scalar>
+PYDPMC_INLINE F8 predict(const Scalar* const (&row)[lanes], int columns, const Prepared& p) noexcept {
   if constexpr (Model::has_slopes) {
     double eta[lanes];
     dot4(row, p.slopes, columns, eta);
     dot4(row + 4, p.slopes, columns, eta + 4);
     return gather([&](int k) PYDPMC_LAMBDA { return eta[k]; }) + p.offset;
   } else {
-    return gather([&](int k) PYDPMC_LAMBDA { return row[k][0]; });
+    return gather([&](int k) PYDPMC_LAMBDA { return static_cast<double>(row[k][0]); });
   }
 }
 
-template <class Model>
-PYDPMC_INLINE F8 targets(const double* const (&row)[lanes], int columns) noexcept {
+template <class Model, class Scalar>
+PYDPMC_INLINE F8 targets(const Scalar* const (&row)[lanes], int columns) noexcept {
   if constexpr (Model::has_target)
-    return gather([&](int k) PYDPMC_LAMBDA { return row[k][columns]; });
+    return gather([&](int k) PYDPMC_LAMBDA { return static_cast<double>(row[k][columns]); });
   else
     return fill(0.0);
 }

@@ -3,25 +3,18 @@
 
 #include "kernels/predictor.hpp"
 #include "kernels/quantise.hpp"
-#include "models/all.hpp"
+#include "kernels/rows.hpp"
+#include "kernels/softmax.hpp"
 
 PYDPMC_ISA_BEGIN
 
-using Rows = const double* [lanes];
-
-template <class Model>
-PYDPMC_INLINE F8 loglik8(const Rows& row, const Records& records, const Prepared& p) noexcept {
-  return Model::loglik(predict<Model>(row, records.columns, p), targets<Model>(row, records.columns), p);
-}
-
-// Rows i .. i+count-1; the lanes beyond repeat the first row and must be dropped by the caller.
-PYDPMC_INLINE void consecutive_rows(const Records& records, int64_t i, int count, Rows& row) noexcept {
-  const double* first = records.rows + i * records.stride;
-  for (int k = 0; k < lanes; ++k) row[k] = first + (k < count ? k : 0) * records.stride;
-}
-
-PYDPMC_INLINE int rest_of(int64_t i, int64_t end) noexcept {
-  return static_cast<int>(end - i < lanes ? end - i : lanes);
+template <class Model, class Scalar>
+PYDPMC_INLINE F8 loglik8(const Rows<Scalar>& row, int columns, const Prepared& p) noexcept {
+  const F8 y = targets<Model>(row, columns);
+  if constexpr (Model::has_classes)
+    return softmax_loglik(row, columns, y, p);
+  else
+    return Model::loglik(predict<Model>(row, columns, p), y, p);
 }
 
 inline void copy(double* to, const double* from, int count) noexcept {
@@ -31,15 +24,14 @@ inline void copy(double* to, const double* from, int count) noexcept {
 // Log-likelihoods of records begin .. end-1.
 inline void log_likelihoods(const ModelSpec& spec, const Records& records, const double* theta,
                             double* slopes, int64_t begin, int64_t end, double* loglik) noexcept {
-  with_model(spec.kind, [&](auto model) {
-    using Model = decltype(model);
+  with_types(spec, records, [&]<class Model, class Scalar>(Model, const Table<Scalar>& table) {
     const Prepared p = Model::prepare(spec, theta, slopes);
     for (int64_t i = begin; i < end; i += lanes) {
       const int count = rest_of(i, end);
-      Rows row;
-      consecutive_rows(records, i, count, row);
+      Rows<Scalar> row;
+      consecutive_rows(table, i, count, row);
       double ll[lanes];
-      store(ll, loglik8<Model>(row, records, p));
+      store(ll, loglik8<Model>(row, table.columns, p));
       copy(loglik + i, ll, count);
     }
   });
@@ -50,23 +42,22 @@ inline void log_likelihoods(const ModelSpec& spec, const Records& records, const
 inline RatioSum full_ratio(const ModelSpec& spec, const Records& records, const double* proposal,
                            double* slopes, int64_t begin, int64_t end, const double* current_loglik,
                            double* proposed_loglik, const Grid& grid) noexcept {
-  return with_model(spec.kind, [&](auto model) {
-    using Model = decltype(model);
+  return with_types(spec, records, [&]<class Model, class Scalar>(Model, const Table<Scalar>& table) {
     const Prepared p = Model::prepare(spec, proposal, slopes);
     I8 total = zero_i8(), clipped = zero_i8();
-    Rows row;
+    Rows<Scalar> row;
     int64_t i = begin;
     for (; i + lanes <= end; i += lanes) {
-      consecutive_rows(records, i, lanes, row);
-      const F8 ll = loglik8<Model>(row, records, p);
+      consecutive_rows(table, i, lanes, row);
+      const F8 ll = loglik8<Model>(row, table.columns, p);
       store(proposed_loglik + i, ll);
       total = total + quantise(clip(ll - load(current_loglik + i), grid, clipped), grid);
     }
     if (i < end) {
       const int rest = rest_of(i, end);
-      consecutive_rows(records, i, rest, row);
+      consecutive_rows(table, i, rest, row);
       double now[lanes], next[lanes];
-      store(next, loglik8<Model>(row, records, p));
+      store(next, loglik8<Model>(row, table.columns, p));
       store(now, load(next));  // the lanes beyond the end have ratio zero
       copy(now, current_loglik + i, rest);
       copy(proposed_loglik + i, next, rest);
@@ -81,22 +72,17 @@ inline RatioSum batch_ratio(const ModelSpec& spec, const Records& records, const
                             const double* proposal, double* slopes, const uint32_t* index, int64_t count,
                             const Grid& grid) noexcept {
   constexpr int64_t ahead = 32;
-  return with_model(spec.kind, [&](auto model) {
-    using Model = decltype(model);
+  return with_types(spec, records, [&]<class Model, class Scalar>(Model, const Table<Scalar>& table) {
     const Prepared now = Model::prepare(spec, current, slopes);
-    const Prepared next = Model::prepare(spec, proposal, slopes + padded(spec.columns));
-    const auto row_of = [&](int64_t i) {
-      return records.rows + static_cast<int64_t>(index[i]) * records.stride;
-    };
+    const Prepared next = Model::prepare(spec, proposal, slopes + prepared_size(spec));
+    const auto row_of = [&](int64_t i) PYDPMC_LAMBDA { return table.row(index[i]); };
     I8 total = zero_i8(), squares = zero_i8(), clipped = zero_i8();
     for (int64_t i = 0; i < count; i += lanes) {
       const int here = rest_of(i, count);
-      Rows row;
+      Rows<Scalar> row;
       for (int k = 0; k < lanes; ++k) row[k] = row_of(k < here ? i + k : i);
       for (int64_t k = i + ahead; k < i + ahead + lanes && k < count; ++k) __builtin_prefetch(row_of(k));
-      const F8 y = targets<Model>(row, records.columns);
-      F8 ratio = Model::loglik(predict<Model>(row, records.columns, next), y, next) -
-                 Model::loglik(predict<Model>(row, records.columns, now), y, now);
+      F8 ratio = loglik8<Model>(row, table.columns, next) - loglik8<Model>(row, table.columns, now);
       if (here < lanes) {
         double kept[lanes];
         store(kept, ratio);

@@ -60,7 +60,7 @@ inline void add_moments(const ModelSpec& spec, const Prepared& p, const RowOf& r
   int64_t added = 0;
   for (int64_t i = 0; i < count; i += lanes) {
     const int here = rest_of(i, count);
-    const Scalar* row[lanes];
+    Rows<Scalar> row;
     for (int k = 0; k < lanes; ++k) row[k] = row_of(k < here ? i + k : i);
     const Score score =
         Model::score(predict<Model>(row, spec.columns, p), targets<Model>(row, spec.columns), p);
@@ -81,27 +81,30 @@ inline void add_moments(const ModelSpec& spec, const Prepared& p, const RowOf& r
   remove_magic(sums, spec.dim + spec.dim * (spec.dim + 1) / 2, added);
 }
 
+// A softmax has several predictors a record and is refused before it gets here.
+template <class Model, class Scalar, class RowOf>
+inline void clipped_moments(const ModelSpec& spec, const double* theta, double* slopes, const RowOf& row_of,
+                            int64_t count, const GradientGrid& grid, const MomentGrid& moments,
+                            int64_t* sums) noexcept {
+  if constexpr (!Model::has_classes)
+    add_moments<Model, Scalar>(spec, Model::prepare(spec, theta, slopes), row_of, count, grid, moments, sums);
+}
+
 inline void full_moments(const ModelSpec& spec, const Records& records, const double* theta, double* slopes,
                          int64_t begin, int64_t end, const GradientGrid& grid, const MomentGrid& moments,
                          int64_t* sums) noexcept {
-  with_model(spec.kind, [&](auto model) {
-    using Model = decltype(model);
-    const Prepared p = Model::prepare(spec, theta, slopes);
-    const auto row_of = [&](int64_t i) PYDPMC_LAMBDA { return records.rows + (begin + i) * records.stride; };
-    add_moments<Model, double>(spec, p, row_of, end - begin, grid, moments, sums);
+  with_types(spec, records, [&]<class Model, class Scalar>(Model, const Table<Scalar>& table) {
+    const auto row_of = [&](int64_t i) PYDPMC_LAMBDA { return table.row(begin + i); };
+    clipped_moments<Model, Scalar>(spec, theta, slopes, row_of, end - begin, grid, moments, sums);
   });
 }
 
 inline void batch_moments(const ModelSpec& spec, const Records& records, const double* theta, double* slopes,
                           const uint32_t* index, int64_t count, const GradientGrid& grid,
                           const MomentGrid& moments, int64_t* sums) noexcept {
-  with_model(spec.kind, [&](auto model) {
-    using Model = decltype(model);
-    const Prepared p = Model::prepare(spec, theta, slopes);
-    const auto row_of = [&](int64_t i) PYDPMC_LAMBDA {
-      return records.rows + static_cast<int64_t>(index[i]) * records.stride;
-    };
-    add_moments<Model, double>(spec, p, row_of, count, grid, moments, sums);
+  with_types(spec, records, [&]<class Model, class Scalar>(Model, const Table<Scalar>& table) {
+    const auto row_of = [&](int64_t i) PYDPMC_LAMBDA { return table.row(index[i]); };
+    clipped_moments<Model, Scalar>(spec, theta, slopes, row_of, count, grid, moments, sums);
   });
 }
 

@@ -9,6 +9,7 @@
 #include "models/linear_regression.hpp"
 #include "models/logistic_regression.hpp"
 #include "models/poisson_regression.hpp"
+#include "models/softmax_regression.hpp"
 
 PYDPMC_ISA_BEGIN
 
@@ -31,6 +32,8 @@ inline auto with_model(ModelKind kind, Call call) noexcept {
       return call(HingeClassifier{});
     case ModelKind::huber_regression:
       return call(HuberRegression{});
+    case ModelKind::softmax_regression:
+      return call(SoftmaxRegression{});
   }
   __builtin_unreachable();
 }

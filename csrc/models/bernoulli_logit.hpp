@@ -10,6 +10,7 @@ PYDPMC_ISA_BEGIN
 struct BernoulliLogit {
   static constexpr bool has_slopes = false;
   static constexpr bool has_target = false;
+  static constexpr bool has_classes = false;
 
   static Prepared prepare(const ModelSpec&, const double* theta, double*) noexcept {
     const double t = theta[0];

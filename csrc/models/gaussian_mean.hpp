@@ -8,6 +8,7 @@ PYDPMC_ISA_BEGIN
 struct GaussianMean {
   static constexpr bool has_slopes = true;
   static constexpr bool has_target = false;
+  static constexpr bool has_classes = false;
 
   static Prepared prepare(const ModelSpec& spec, const double* theta, double* slopes) noexcept {
     Prepared p = prepare_linear(spec, theta, slopes);

@@ -9,6 +9,7 @@ PYDPMC_ISA_BEGIN
 struct GaussianMixture {
   static constexpr bool has_slopes = false;
   static constexpr bool has_target = false;
+  static constexpr bool has_classes = false;
 
   static Prepared prepare(const ModelSpec& spec, const double* theta, double*) noexcept {
     const double s2 = spec.constants[0], first = theta[0], second = theta[0] + theta[1];

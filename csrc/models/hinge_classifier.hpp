@@ -8,6 +8,7 @@ PYDPMC_ISA_BEGIN
 struct HingeClassifier {
   static constexpr bool has_slopes = true;
   static constexpr bool has_target = true;
+  static constexpr bool has_classes = false;
 
   static Prepared prepare(const ModelSpec& spec, const double* theta, double* slopes) noexcept {
     return prepare_linear(spec, theta, slopes);

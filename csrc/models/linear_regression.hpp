@@ -10,6 +10,7 @@ PYDPMC_ISA_BEGIN
 struct LinearRegression {
   static constexpr bool has_slopes = true;
   static constexpr bool has_target = true;
+  static constexpr bool has_classes = false;
 
   static Prepared prepare(const ModelSpec& spec, const double* theta, double* slopes) noexcept {
     Prepared p = prepare_linear(spec, theta, slopes);

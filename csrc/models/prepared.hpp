@@ -16,6 +16,10 @@ struct Prepared {
   const double* slopes;  // zero-padded to a multiple of eight
   double offset;
   double a = 0.0, b = 0.0, c = 0.0, d = 0.0, e = 0.0, f = 0.0, g = 0.0;  // scalars of the model
+  // Several predictors: slopes of one after those of the other, an offset each, room for eight records.
+  int predictors = 1;
+  const double* offsets = nullptr;
+  double* scratch = nullptr;
 };
 
 inline int padded(int columns) noexcept { return (columns + lanes - 1) / lanes * lanes; }

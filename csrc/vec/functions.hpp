@@ -47,6 +47,11 @@ PYDPMC_INLINE F8 exp_in_range(F8 x) noexcept {
 // exp(x), x clamped to [-708, 709].
 PYDPMC_INLINE F8 exp(F8 x) noexcept { return exp_in_range(min(max(x, fill(-708.0)), fill(709.0))); }
 
+// exp(x) for x <= 0; NaN stays NaN.
+PYDPMC_INLINE F8 exp_below_zero(F8 x) noexcept {
+  return select(x == x, exp_in_range(max(x, fill(-708.0))), x);
+}
+
 // log(1 + u) for u in [0, 1]; relative error of the fit 5e-17.
 PYDPMC_INLINE F8 log1p_unit(F8 u) noexcept {
   constexpr double coefficients[] = {1.0,
@@ -61,6 +66,20 @@ PYDPMC_INLINE F8 log1p_unit(F8 u) noexcept {
                                      0.08890381913056651};
   const F8 s = u / (u + 2.0);  // log(1 + u) = 2 atanh(s), s <= 1/3
   return 2.0 * s * polynomial(s * s, coefficients);
+}
+
+// log(x) for finite x >= 1; NaN stays NaN.
+PYDPMC_INLINE F8 log_from_one(F8 x) noexcept {
+  typedef uint64_t Bits __attribute__((vector_size(native_lanes * 8)));
+  constexpr double ln2_high = 6.93147180369123816490e-01, ln2_low = 1.90821492927058770002e-10;
+  F8 exponent, mantissa;
+  for (int k = 0; k < parts; ++k) {
+    const Bits bits = (Bits)x.p[k], magic = (Bits)(NativeF{} + rounding_magic);
+    exponent.p[k] = (NativeF)((bits >> 52) - 1023 + magic) - rounding_magic;
+    mantissa.p[k] = (NativeF)((bits & 0x000fffffffffffff) | 0x3ff0000000000000);  // in [1, 2)
+  }
+  const F8 tail = exponent * ln2_low + log1p_unit(mantissa - 1.0);
+  return select(x == x, exponent * ln2_high + tail, x);
 }
 
 // 1 / (1 + exp(-x)); NaN stays NaN.

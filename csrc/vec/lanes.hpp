@@ -53,7 +53,15 @@ PYDPMC_INLINE NativeF load_native(const double* from) noexcept {
   return *reinterpret_cast<const UnalignedF*>(from);
 }
 
-PYDPMC_INLINE F8 load(const double* from) noexcept {
+typedef float UnalignedFloats __attribute__((vector_size(native_lanes * 4), aligned(4), may_alias));
+
+// Widening is exact: whatever is stored, arithmetic is that of doubles.
+PYDPMC_INLINE NativeF load_native(const float* from) noexcept {
+  return __builtin_convertvector(*reinterpret_cast<const UnalignedFloats*>(from), NativeF);
+}
+
+template <class Scalar>
+PYDPMC_INLINE F8 load(const Scalar* from) noexcept {
   F8 r;
   for (int k = 0; k < parts; ++k) r.p[k] = load_native(from + k * native_lanes);
   return r;

@@ -14,6 +14,7 @@ from .gaussian import GDP, Gaussian
 from .guarantee import Guarantee, combine, compose
 from .heikkila2019 import heikkila2019
 from .interchange import from_dp_event
+from .langevin_iterate import LangevinIterate
 from .minibatch_accept_bit import MinibatchAcceptBit
 from .poisson_gaussian import PoissonGaussian
 from .pure_dp import PureDP
@@ -28,6 +29,7 @@ __all__ = [
     "Event",
     "Gaussian",
     "Guarantee",
+    "LangevinIterate",
     "MinibatchAcceptBit",
     "PoissonGaussian",
     "ProfileEvent",

@@ -9,6 +9,7 @@ from ..errors import UnsupportedEventError
 from .bounded_range import AcceptBit, BoundedRange
 from .events import Event
 from .gaussian import GDP, Gaussian
+from .langevin_iterate import LangevinIterate
 from .minibatch_accept_bit import MinibatchAcceptBit
 from .poisson_gaussian import PoissonGaussian
 from .pure_dp import PureDP
@@ -19,6 +20,7 @@ EVENT_TYPES: tuple[type[Event], ...] = (
     BoundedRange,
     GDP,
     Gaussian,
+    LangevinIterate,
     MinibatchAcceptBit,
     PoissonGaussian,
     PureDP,

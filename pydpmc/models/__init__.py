@@ -9,6 +9,7 @@ from .huber_regression import HuberRegression
 from .linear_regression import LinearRegression
 from .logistic_regression import LogisticRegression
 from .poisson_regression import PoissonRegression
+from .softmax_regression import SoftmaxRegression
 
 ALL: tuple[type[Model], ...] = (
     LogisticRegression,
@@ -19,6 +20,7 @@ ALL: tuple[type[Model], ...] = (
     PoissonRegression,
     HingeClassifier,
     HuberRegression,
+    SoftmaxRegression,
 )
 
 __all__ = [
@@ -33,4 +35,5 @@ __all__ = [
     "LogisticRegression",
     "Model",
     "PoissonRegression",
+    "SoftmaxRegression",
 ]

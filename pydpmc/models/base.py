@@ -13,6 +13,7 @@ from ..priors import Prior
 from ..public import Public
 
 Floats = npt.NDArray[np.float64]
+ROUNDING = 2.0**-53  # of one operation in double precision, relative
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,7 @@ class Model:
     binary_target: ClassVar[bool] = False
     one_column: ClassVar[bool] = False
     has_second_moments: ClassVar[bool] = False  # whether the core sums g g^T of it, for SGFS
+    convex: ClassVar[bool] = False  # minus the log-likelihood, in theta
 
     def blocks(self, public: Public) -> tuple[Block, ...]:
         """Return the parameter blocks in the order of theta."""
@@ -61,6 +63,23 @@ class Model:
         """Return the largest curvature of minus one record's log-likelihood, or None."""
         return None
 
+    def strong_convexity(self, public: Public) -> float:
+        """Return the least curvature of minus one record's log-likelihood, in any direction; 0 if unknown."""
+        return 0.0
+
+    def gradient_change(self, public: Public, adjacency: str) -> float | None:
+        """Return the largest change of the summed gradient between neighbours, whatever theta; None if unbounded."""
+        lipschitz = self.lipschitz(public)
+        return None if lipschitz is None else (2.0 if adjacency == "replace" else 1.0) * lipschitz
+
+    def gradient_error(self, public: Public, reach: float) -> float | None:
+        """Return how far the core's gradient of one record is from the exact one while |theta| <= reach, or None."""
+        return None
+
+    def theta_reach(self, public: Public) -> float | None:
+        """Return a bound that no coordinate of a likelihood's maximum exceeds, or None."""
+        return None
+
     def information(self, public: Public) -> float | None:
         """Return a forecast of the Fisher information of one record about one coordinate."""
         return None
@@ -69,6 +88,11 @@ class Model:
     def constants(self) -> tuple[float, float]:
         """Public constants of the likelihood, as the core wants them."""
         return (0.0, 0.0)
+
+    @property
+    def label_count(self) -> int | None:
+        """Number of classes k if targets must be whole numbers from 0 to k - 1, else None."""
+        return 2 if self.binary_target else None
 
     @property
     def has_intercept(self) -> bool:

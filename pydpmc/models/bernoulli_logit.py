@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from ..priors import Normal, Prior
 from ..public import Public
-from .base import Block, Model
+from .base import ROUNDING, Block, Model
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,7 @@ class BernoulliLogit(Model):
     has_second_moments: ClassVar[bool] = True
     needs_target: ClassVar[bool] = False
     one_column: ClassVar[bool] = True
+    convex: ClassVar[bool] = True
     prior: Prior | Mapping[str, Prior] = field(default_factory=Normal)
 
     def priors(self) -> Prior | Mapping[str, Prior]:
@@ -45,6 +46,14 @@ class BernoulliLogit(Model):
     def smoothness(self, public: Public) -> float:
         """Return 1/4."""
         return 0.25
+
+    def gradient_change(self, public: Public, adjacency: str) -> float:
+        """Return 1 under both adjacencies: a gradient is x - p, and x is 0 or 1."""
+        return 1.0
+
+    def gradient_error(self, public: Public, reach: float) -> float:
+        """Return 16 roundings of a gradient that is at most 1."""
+        return 16 * ROUNDING
 
     def information(self, public: Public) -> float:
         """Return 1/4, the information of a fair coin."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 from ..priors import Normal, Prior
 from ..public import Public
-from .base import Block, Model
+from .base import ROUNDING, Block, Model
 from .checks import require_positive
 
 
@@ -30,6 +31,7 @@ class GaussianMean(Model):
     core_name: ClassVar[str] = "gaussian_mean"
     has_second_moments: ClassVar[bool] = True
     needs_target: ClassVar[bool] = False
+    convex: ClassVar[bool] = True
     prior: Prior | Mapping[str, Prior] = field(default_factory=Normal)
     sigma: float = 1.0
 
@@ -57,6 +59,27 @@ class GaussianMean(Model):
     def smoothness(self, public: Public) -> float:
         """Return 1 / sigma^2."""
         return 1.0 / self.sigma**2
+
+    def strong_convexity(self, public: Public) -> float:
+        """Return 1 / sigma^2: the curvature is the same everywhere."""
+        return 1.0 / self.sigma**2
+
+    def gradient_change(self, public: Public, adjacency: str) -> float | None:
+        """Return the width of the declared bounds over sigma^2; None under add_remove, where theta - x has no bound."""
+        norm = public.feature_norm
+        if norm is None or adjacency != "replace":
+            return None
+        box = math.inf if public.x_bounds is None else math.hypot(*(high - low for low, high in public.x_bounds))
+        return min(2.0 * norm, box) / self.sigma**2
+
+    def gradient_error(self, public: Public, reach: float) -> float | None:
+        """Return eight roundings of (x - theta) / sigma^2."""
+        norm = public.feature_norm
+        return None if norm is None else 8 * ROUNDING * (norm + reach) / self.sigma**2
+
+    def theta_reach(self, public: Public) -> float | None:
+        """Return R: the mean of the records is no further out than they are."""
+        return public.feature_norm
 
     def information(self, public: Public) -> float:
         """Return 1 / sigma^2."""

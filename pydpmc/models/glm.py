@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from ..priors import Normal, Prior
 from ..public import Public
-from .base import Block, Model, linear_blocks, predictor_norm
+from .base import ROUNDING, Block, Model, linear_blocks, predictor_norm
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,17 @@ class LinearPredictor(Model):
         """Return R^2 times the curvature in the predictor, or None."""
         curvature, norm = self.curvature(), self.norm(public)
         return None if curvature is None or norm is None else curvature * norm**2
+
+    def gradient_error(self, public: Public, reach: float) -> float | None:
+        """Return the error of residual times row: the predictor's through the curvature, and 16 roundings of the slope.
+
+        A dot product of c columns has c/8 + 7 roundings in a row; docs/privacy/langevin.md, lemma 3.
+        """
+        slope, curvature, norm = self.slope(), self.curvature(), self.norm(public)
+        if not self.convex or slope is None or curvature is None or norm is None:
+            return None
+        predictor = (public.width / 8 + 16) * ROUNDING * norm * reach
+        return 1.01 * norm * (curvature * predictor + 16 * ROUNDING * slope)
 
     def information(self, public: Public) -> float | None:
         """Return the forecast R^2 curvature / d: features that fill all directions equally."""

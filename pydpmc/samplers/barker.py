@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy.typing as npt
 
 from ..checks import whole
+from .protocol import Sampler
 from .walk import KINDS, Scale, as_scale
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Barker:
+class Barker(Sampler):
     """Random-walk MCMC with Barker's accept test.
 
     Whatever is left as None is chosen by ``plan`` from public facts and the budget.

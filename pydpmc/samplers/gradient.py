@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from ..checks import whole
+from .protocol import Sampler
 from .schedules import Schedule
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ STABILITY = 0.1  # step size times the largest curvature: the variance is at mos
 
 
 @dataclass(frozen=True)
-class GradientSampler:
+class GradientSampler(Sampler):
     """Base of SGLD, SGHMC, SGNHT and SGFS. Whatever is left as None is chosen by ``plan``.
 
     Parameters

@@ -14,7 +14,7 @@ from .schedules import Constant, as_schedule, checked_values
 
 NOISE_SHARE = 0.1  # largest share of the injected variance that the choice of the batch may add
 LEAST_MULTIPLIER = 4.0  # below, the cost of a step grows faster than its step size
-MOST_STEPS = 100_000
+MOST_STEPS = 1_000_000
 DEFAULT_STEPS = 10_000
 UNCLIPPED_HEADROOM = 2.0**29  # without privacy: the largest gradient in units of the noise, over all records
 UNCLIPPED_MOST = 2.0**17  # and of one record

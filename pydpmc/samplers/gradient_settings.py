@@ -12,6 +12,7 @@ import numpy.typing as npt
 from ..accounting import Event, Gaussian
 from ..public import Public
 from .binomial import COUNT_ERROR, count_table
+from .protocol import Release, all_iterates
 from .schedules import Schedule
 
 if TYPE_CHECKING:
@@ -94,6 +95,19 @@ class GradientSettings:
         per_step = self.released * ROUNDED_NORMAL_ERROR + (COUNT_ERROR if self.sampling == "poisson" else 0.0)
         return self.steps * chains * per_step
 
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """Return nothing: the guarantee is unconditional."""
+        return ()
+
+    def fits(self, public: Public) -> bool:
+        """Return whether a minibatch run was planned for this number of records."""
+        return not self.batch_size or self.n == public.n
+
+    def releases(self, chains: int, draws: int | None, warmup: int | None) -> Release:
+        """Return which iterates leave: all are covered."""
+        return all_iterates(self.steps, chains, draws, warmup)
+
     def start(self, core: Any, common: dict[str, Any], public: Public) -> Any:
         """Return the run in the compiled core, which planning itself never touches."""
         table = count_table(public.n, self.rate) if self.sampling == "poisson" else None
@@ -122,7 +136,7 @@ class GradientSettings:
     def describe(self) -> dict[str, Any]:
         """Return the settings as plain values."""
         return {
-            "sampler": self.sampler,
+            "sampler": self.sampler.upper(),
             "steps": self.steps,
             "step_size": repr(self.schedule),
             "sampling": self.sampling,

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..accounting import AcceptBit, Event, MinibatchAcceptBit
 from ..public import Public
+from .protocol import Release, all_iterates
 from .walk import KINDS, Walk
 
 if TYPE_CHECKING:
@@ -76,6 +77,19 @@ class Settings:
         """Return 0: the arithmetic of the accept bit is in its shift."""
         return 0.0
 
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """Return nothing: the guarantee is unconditional."""
+        return ()
+
+    def fits(self, public: Public) -> bool:
+        """Return whether a minibatch run was planned for this number of records."""
+        return not self.batch_size or self.n == public.n
+
+    def releases(self, chains: int, draws: int | None, warmup: int | None) -> Release:
+        """Return which iterates leave: all are covered."""
+        return all_iterates(self.steps, chains, draws, warmup)
+
     def start(self, core: Any, common: dict[str, Any], public: Public) -> Any:
         """Return the run in the compiled core, which planning itself never touches."""
         return core.BarkerRun(**common, **self.core_arguments(public))
@@ -99,6 +113,12 @@ class Settings:
             "w": self.w,
             "c": self.c if self.batch_size else None,
         }
+
+    def rows(self, size: int | None) -> list[tuple[str, str]]:
+        """Return the lines of the plan's page that say what runs."""
+        from .barker_rows import barker_rows
+
+        return barker_rows(self, size)
 
     def core_arguments(self, public: Public) -> dict[str, Any]:
         """Return the sampler's arguments of ``_core.BarkerRun``."""

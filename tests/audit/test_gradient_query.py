@@ -66,7 +66,7 @@ def noised_sums(setting: Setting, canary: bool, count: int, seed: int, true_nois
     """Return sums from the compiled query at theta = 0, in units of the clip; `true_noise` plants a fault."""
     plan, data = planned(setting, canary)
     common = _target_arguments(plan, data) | {
-        "init": _starts(plan, None),
+        "init": _starts(plan, plan.chains, None),
         "draws": np.empty((1, 0, 1)),
         "warmup": 0,
         "thin": 1,

@@ -29,7 +29,7 @@ def query(y, z, *, adjacency, sampling, batch_size=None, public_n=None, method=d
         steps=1, step_size=2.0 * (rate / (z * CLIP)) ** 2, clip=CLIP, sampling=sampling, batch_size=batch_size
     )
     plan = dp.plan(dp.LinearRegression(sigma=1.0), data.public, sampler, adjacency=adjacency)
-    common = {"init": _starts(plan, 1), "draws": np.empty((1, 1, 1)), "warmup": 0, "thin": 1}
+    common = {"init": _starts(plan, plan.chains, 1), "draws": np.empty((1, 1, 1)), "warmup": 0, "thin": 1}
     return plan, lambda seed: plan.settings.start(
         _core, {**_target_arguments(plan, data), **common, "seed": seed}, data.public
     )

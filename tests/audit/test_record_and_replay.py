@@ -81,7 +81,7 @@ def planned(sampler: Callable[..., Any], setting: dict[str, Any]) -> dp.Plan:
 def started(plan: dp.Plan, records: tuple[Floats, Floats]) -> tuple[Any, Floats]:
     data = dp.Data(*records, public_n=RECORDS, on_invalid="drop")
     draws = np.full((1, STEPS, WIDTH), np.nan)
-    common = {"init": _starts(plan, SEED), "draws": draws, "warmup": 0, "thin": 1, "seed": SEED}
+    common = {"init": _starts(plan, plan.chains, SEED), "draws": draws, "warmup": 0, "thin": 1, "seed": SEED}
     return plan.settings.start(_core, _target_arguments(plan, data) | common, data.public), draws
 
 

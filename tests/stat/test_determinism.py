@@ -125,6 +125,7 @@ MODELS: dict[str, Any] = {
     "mean": dp.GaussianMean(),
     "mixture": dp.GaussianMixture(),
     "coin": dp.BernoulliLogit(),
+    "softmax": dp.SoftmaxRegression(classes=3),
 }
 
 

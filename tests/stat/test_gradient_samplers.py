@@ -150,7 +150,7 @@ def advanced(made: tuple[dp.Plan, dp.Data], threads: int, block: int, chunks: in
     plan, data = made
     settings = plan.settings
     draws = np.full((plan.chains, settings.steps, settings.dim), np.nan)
-    common = {"init": _starts(plan, SEED), "draws": draws, "warmup": 0, "thin": 1, "seed": SEED}
+    common = {"init": _starts(plan, plan.chains, SEED), "draws": draws, "warmup": 0, "thin": 1, "seed": SEED}
     core = settings.start(_core, _target_arguments(plan, data) | common, data.public)
     for _ in range(chunks):
         core.advance(settings.steps // chunks, threads, block)

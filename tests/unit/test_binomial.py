@@ -59,7 +59,7 @@ def batches(n, rate_of, count, seed, sampling="poisson"):
         dp.GaussianMean(sigma=1.0), data.public, sampler, adjacency="replace" if sampling != "poisson" else "add_remove"
     )
     common = _target_arguments(plan, data) | {
-        "init": _starts(plan, None),
+        "init": _starts(plan, plan.chains, None),
         "draws": np.empty((1, 0, n)),
         "warmup": 0,
         "thin": 1,

@@ -187,7 +187,7 @@ def test_lists_fortran_order_and_views_are_stored_alike(rng):
 
 
 def test_more_records_than_a_chunk_are_all_stored(rng):
-    x = rng.normal(size=(65536 + 7, 1))
+    x = rng.normal(size=(2**19 + 7, 1))
     np.testing.assert_array_equal(stored(dp.Data(x)), x)
 
 

@@ -18,7 +18,7 @@ def noised_sum(x, y, clip, theta):
     assert plan.settings.noise[0] == pytest.approx(clip)
     common = {
         **_target_arguments(plan, data),
-        "init": _starts(plan, SEED),
+        "init": _starts(plan, plan.chains, SEED),
         "draws": np.empty((1, 1, len(theta))),
         "warmup": 0,
         "thin": 1,

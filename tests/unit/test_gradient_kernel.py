@@ -22,6 +22,8 @@ MODELS = {
     "poisson_regression": (True, (0.0, 0.0), 0),
     "hinge_classifier": (True, (0.0, 0.0), 0),
     "huber_regression": (True, (0.5, 1.345), 0),
+    "softmax_regression": (True, (2.0, 0.0), 0),
+    "softmax_regression, five classes": (True, (5.0, 0.0), 0),
 }
 ONE_COLUMN = ("bernoulli_logit", "gaussian_mixture")
 EXTREMES = [0.0, -0.0, 5e-324, -5e-324, 2.2e-308, 1e-162, -1e-162, 1e-155, 1.0, -1.0, 1e8, 1e150, -1e150]
@@ -62,13 +64,17 @@ def width(name: str, columns: int) -> int:
     return 1 if name in ONE_COLUMN else columns
 
 
+def dim_of(name: str, columns: int, intercept: bool = False) -> int:
+    classes = int(MODELS[name][1][0]) if name.startswith("softmax") else 1
+    return classes * (columns + intercept) + MODELS[name][2]
+
+
 def drawn(name: str, rng: np.random.Generator, n: int, columns: int, intercept: bool = False):
     """Return a model's arguments with ordinary records, and a theta."""
     columns = width(name, columns)
     x, y = rng.normal(size=(n, columns)), rng.integers(0, 2, n).astype(float)
     intercept = intercept and MODELS[name][0]
-    dim = columns + intercept + MODELS[name][2]
-    return spec(name, x, y, intercept), rng.normal(size=dim) * 0.7
+    return spec(name, x, y, intercept), rng.normal(size=dim_of(name, columns, intercept)) * 0.7
 
 
 def total(arguments: dict[str, Any], theta: Any, clip: float, per_unit: float, index: Any = None) -> list[int]:
@@ -97,6 +103,8 @@ def exact_gradients(name: str, arguments: dict[str, Any], theta: Any) -> np.ndar
         share = 1 / (1 + np.exp((far**2 - near**2) / (2 * first)))
         return np.column_stack([((1 - share) * near + share * far) / first, share * far / first])
     design = np.column_stack([np.ones(len(x)), x]) if arguments["intercept"] else x
+    if name.startswith("softmax"):
+        return softmax_gradients(design, y, t, int(first), arguments["intercept"])
     eta = design @ t[: design.shape[1]]
     if name == "linear_regression, log sigma":
         sigma = np.exp(t[-1])
@@ -111,6 +119,19 @@ def exact_gradients(name: str, arguments: dict[str, Any], theta: Any) -> np.ndar
         "huber_regression": lambda: np.clip((y - eta) / first, -second, second) / first,
     }[name]()
     return design * residual[:, None]
+
+
+def softmax_gradients(design: Any, y: Any, t: Any, classes: int, intercept: bool) -> np.ndarray:
+    """Residuals by class times the row; the intercepts of all classes come first."""
+    split = classes if intercept else 0
+    slopes = t[split:].reshape(classes, -1)
+    beta = np.column_stack([t[:split], slopes]) if intercept else slopes
+    eta = design @ beta.T
+    shares = np.exp(eta - eta.max(axis=1, keepdims=True))
+    residuals = np.eye(classes, dtype=np.longdouble)[y.astype(int)] - shares / shares.sum(axis=1, keepdims=True)
+    by_class = residuals[:, :, None] * design[:, None, :]
+    inner = by_class[:, :, split > 0 :].reshape(len(design), -1)
+    return np.concatenate([by_class[:, :, 0], inner], axis=1) if intercept else inner
 
 
 @pytest.mark.parametrize("isa", ISAS)
@@ -177,7 +198,7 @@ def test_no_record_exceeds_the_clip_in_exact_integers(name, columns, isa, rng):
     y = rng.choice(EXTREMES, len(x))
     arguments = spec(name, x, y)
     for scale in (1.0, 0.0, 1e-150, 1e100):
-        theta = scale * rng.normal(size=columns + MODELS[name][2])
+        theta = scale * rng.normal(size=dim_of(name, columns))
         for clip, per_unit in GRIDS:
             assert within(one_by_one(arguments, theta, clip, per_unit), clip, per_unit), (scale, clip)
 
@@ -202,7 +223,7 @@ def test_the_clip_boundary_holds_to_one_ulp(columns, isa, rng):
 @pytest.mark.parametrize("name", MODELS)
 def test_a_record_that_is_not_finite_adds_exactly_nothing(name, bad, rng):
     arguments, theta = drawn(name, rng, 21, 5, True)
-    if name in ("bernoulli_logit", "hinge_classifier", "huber_regression", "logistic_regression") and bad == 1e308:
+    if name.startswith(("bernoulli", "hinge", "huber", "logistic", "softmax")) and bad == 1e308:
         theta = theta * 1e10
     for place in ({0}, {7}, {20}, {0, 8, 9, 20}):
         rows = arguments["rows"].copy()

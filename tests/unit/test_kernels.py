@@ -17,6 +17,7 @@ MODELS = {
     "poisson_regression": (True, (0.0, 0.0)),
     "hinge_classifier": (True, (0.0, 0.0)),
     "huber_regression": (True, (0.5, 1.345)),
+    "softmax_regression": (True, (3.0, 0.0)),
 }
 ONE_COLUMN = ("bernoulli_logit", "gaussian_mixture")
 EXTREMES = [0.0, -0.0, 5e-324, -5e-324, 2.2e-308, 1.0, -1.0, 1e154, -1e154, 1e308, -1e308, np.nan, np.inf, -np.inf]
@@ -53,7 +54,7 @@ def spec(model, rows, columns, intercept=False):
 
 
 def dim_of(model, columns):
-    return {"bernoulli_logit": 1, "gaussian_mixture": 2}.get(model, columns)
+    return {"bernoulli_logit": 1, "gaussian_mixture": 2, "softmax_regression": 3 * columns}.get(model, columns)
 
 
 def records(model, rng, n, columns):
@@ -232,6 +233,9 @@ def test_exp_and_softplus_are_total():
         ({"model": "gaussian"}, "unknown model"),
         ({"has_target": False}, "needs a target"),
         ({"theta": [0.0] * 4}, "theta is too short"),
+        ({"model": "softmax_regression", "constants": (2.0, 0.0), "theta": [0.0] * 9}, "coefficients per class"),
+        ({"model": "softmax_regression", "constants": (1.0, 0.0)}, "classes must be"),
+        ({"model": "softmax_regression", "constants": (2.5, 0.0)}, "classes must be"),
     ],
 )
 def test_wrong_shapes_are_refused(change, message):

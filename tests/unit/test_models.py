@@ -35,6 +35,13 @@ def gaussian_mixture(model, x, y, theta):
     return np.logaddexp(first, second)
 
 
+def softmax_regression(model, x, y, theta):
+    k, shift = model.classes, model.classes if model.intercept else 0
+    slopes = theta[shift:].reshape(k, -1).T
+    eta = x[:, 1:] @ slopes + theta[:shift] if shift else x @ slopes
+    return eta[np.arange(len(x)), y.astype(int)] - np.logaddexp.reduce(eta, axis=1)
+
+
 # The formulas, with the intercept as a column of ones in x.
 FORMULAS = {
     dp.LogisticRegression: lambda m, x, y, t: y * (x @ t) - softplus(x @ t),
@@ -44,6 +51,7 @@ FORMULAS = {
     dp.GaussianMixture: gaussian_mixture,
     dp.PoissonRegression: lambda m, x, y, t: y * (x @ t) - np.exp(x @ t),
     dp.HingeClassifier: lambda m, x, y, t: -np.maximum(0, 1 - (2 * y - 1) * (x @ t)),
+    dp.SoftmaxRegression: softmax_regression,
     dp.HuberRegression: lambda m, x, y, t: -huber((y - x @ t) / LONG(m.sigma), LONG(m.threshold)),
 }
 VARIANTS = [
@@ -60,6 +68,9 @@ VARIANTS = [
     dp.HingeClassifier(intercept=True),
     dp.HuberRegression(sigma=0.6, threshold=1.1),
     dp.HuberRegression(intercept=True),
+    dp.SoftmaxRegression(),
+    dp.SoftmaxRegression(classes=3),
+    dp.SoftmaxRegression(classes=5, intercept=True),
 ]
 
 
@@ -70,7 +81,7 @@ def make_data(model, rng, n, columns, **bounds):
         x = rng.integers(0, 2, (n, 1)).astype(float)
     y = None
     if model.needs_target:
-        y = rng.integers(0, 2 if model.binary_target else 5, n).astype(float)
+        y = rng.integers(0, model.label_count or 5, n).astype(float)
     return dp.Data(x, y, **bounds)
 
 
@@ -126,12 +137,23 @@ def worst_records(model, public, rng):
     return np.concatenate([corners, [longest]])
 
 
+def coefficients_along(model, feature, rng):
+    """The direction of theta in which the predictor (or one class's against another's) grows fastest."""
+    if not isinstance(model, dp.SoftmaxRegression):
+        return feature
+    first, second = rng.choice(model.classes, 2, replace=False)
+    contrast = np.eye(model.classes)[first] - np.eye(model.classes)[second]
+    by_class = np.outer(contrast, feature)
+    return np.concatenate([by_class[:, 0], by_class[:, 1:].ravel()]) if model.intercept else by_class.ravel()
+
+
 def test_these_models_state_a_lipschitz_constant():
     assert {type(v).__name__ for v in BOUNDED} == {
         "LogisticRegression",
         "BernoulliLogit",
         "HingeClassifier",
         "HuberRegression",
+        "SoftmaxRegression",
     }
 
 
@@ -142,7 +164,7 @@ def test_the_lipschitz_constant_holds_and_is_nearly_attained(model, bounds, rng)
         bounds = {}
     public = make_data(model, rng, 4, 3, **bounds).public
     x = worst_records(model, public, rng)
-    targets = [0.0, 1.0] if model.binary_target else [-60.0, 0.0, 60.0]
+    targets = [float(c) for c in range(model.label_count)] if model.label_count else [-60.0, 0.0, 60.0]
     if model.needs_target:
         x, y = np.repeat(x, len(targets), axis=0), np.tile(targets, len(x))
     data = dp.Data(x, y if model.needs_target else None, **bounds)
@@ -150,7 +172,7 @@ def test_the_lipschitz_constant_holds_and_is_nearly_attained(model, bounds, rng)
     feature = features(model, data)[0].astype(float)
     dim = model.dim(data.public)
     for _ in range(300):
-        along = feature[rng.integers(len(feature))] + 1e-9
+        along = coefficients_along(model, feature[rng.integers(len(feature))] + 1e-9, rng)
         direction = along / np.linalg.norm(along) if rng.random() < 0.7 else rng.normal(size=dim)
         theta = 30 * rng.normal() * direction + rng.normal(size=dim)
         proposal = theta + 10.0 ** rng.uniform(-3, 1) * direction

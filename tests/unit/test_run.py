@@ -8,7 +8,7 @@ import pytest
 
 import pydpmc as dp
 from pydpmc import _core, progress
-from pydpmc.run import _thinning
+from pydpmc.samplers.protocol import all_iterates, last_iterates
 
 SAMPLER = dp.Barker(steps=200, scale=0.1)
 QUIET = {"progress": False}
@@ -108,10 +108,22 @@ def test_chains_cost_budget_so_run_does_not_take_them(plan, data):
     ],
 )
 def test_thinning_keeps_at_most_the_draws_asked_for(steps, draws, warmup, expected):
-    skipped, thin, kept = _thinning(steps, draws, warmup)
-    assert (skipped, thin, kept) == expected
-    assert skipped + thin * kept <= steps
-    assert kept <= (draws or 10_000)
+    release = all_iterates(steps, 2, draws, warmup)
+    assert (release.warmup, release.thin, release.kept) == expected
+    assert release.warmup + release.thin * release.kept <= steps
+    assert release.kept <= (draws or 10_000)
+    assert release.chains == 2
+    assert not release.hidden
+
+
+def test_a_hidden_run_keeps_the_last_iterate_and_refuses_to_thin():
+    release = last_iterates(500, 3, None, None)
+    assert (release.chains, release.kept, release.warmup, release.thin) == (3, 1, 499, 1)
+    assert release.hidden
+    with pytest.raises(ValueError, match="set draws in the sampler"):
+        last_iterates(500, 3, 10, None)
+    with pytest.raises(ValueError, match="warmup is not an option"):
+        last_iterates(500, 3, None, 5)
 
 
 def test_thinned_draws_are_every_thin_th_after_warmup(plan, data):
@@ -233,7 +245,7 @@ def test_a_short_run_prints_nothing(plan, data, capfd):
 def test_a_mismatch_with_the_core_never_prints_a_record(monkeypatch):
     data = dp.Data(np.array([0.0, 1.0, 1.0]))
     plan = dp.plan(dp.BernoulliLogit(), data.public, dp.Barker(steps=10, scale=0.1), private=False)
-    monkeypatch.setattr("pydpmc.run._starts", lambda plan, seed: "not an array")
+    monkeypatch.setattr("pydpmc.run._starts", lambda plan, chains, seed: "not an array")
     with pytest.raises(RuntimeError, match="bug in pydpmc") as caught:
         plan.run(data)
     assert "array(" not in str(caught.value)

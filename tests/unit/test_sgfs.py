@@ -94,10 +94,21 @@ def test_many_parameters_are_refused_with_what_to_do():
         planned(dp.SGFS(**OPTIONS), wide)
 
 
-def test_a_model_without_second_moments_is_refused(monkeypatch):
-    monkeypatch.setattr(dp.LogisticRegression, "has_second_moments", False)
-    with pytest.raises(ValueError, match="cannot take the second moments of LogisticRegression"):
-        planned(dp.SGFS(**OPTIONS))
+def test_a_model_without_second_moments_is_refused():
+    with pytest.raises(ValueError, match="cannot take the second moments of SoftmaxRegression"):
+        planned(dp.SGFS(**OPTIONS), model=dp.SoftmaxRegression(classes=3))
+
+
+@pytest.mark.parametrize("options", [{"sampling": "full"}, {"batch_size": 9}])
+def test_records_in_half_the_memory_give_the_same_draws(options, rng):
+    x = rng.integers(-8, 9, (60, 5)) / 16.0
+    y = rng.integers(0, 2, 60).astype(float)
+    found = []
+    for storage in ("float64", "float32"):
+        data = dp.Data(x, y, row_norm=2.0, storage=storage)
+        plan = planned(dp.SGFS(steps=40, step_size=1e-3, **options), data.public)
+        found.append(plan.run(data, seed=3, warmup=0, progress=False).draws["beta"])
+    assert np.array_equal(*found)
 
 
 def test_second_moments_without_noise_cannot_be_priced():

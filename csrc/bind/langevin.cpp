@@ -1,0 +1,107 @@
+// LangevinRun: checks shapes and headroom, keeps the arrays alive, releases the interpreter lock.
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <cmath>
+#include <optional>
+#include <string>
+
+#include "bind/shapes.hpp"
+#include "run_langevin.hpp"
+
+namespace py = pybind11;
+
+namespace pydpmc {
+
+namespace {
+
+constexpr double farthest_noise = 0x1p37;  // in grid steps: twice the farthest draw
+constexpr double headroom = 0x1p61;
+
+Box box_of(const std::vector<double>& centre, const std::vector<double>& radius, double unit, int dim) {
+  require(static_cast<int>(centre.size()) == dim && radius.size() == centre.size(),
+          "centre and radius need one entry per parameter");
+  Box box;
+  for (size_t j = 0; j < centre.size(); ++j) {
+    const double low = (centre[j] - radius[j]) / unit, high = (centre[j] + radius[j]) / unit;
+    require(radius[j] > 0 && low > -headroom / 4 && high < headroom / 4, "radius leaves the grid of theta");
+    box.low.push_back(static_cast<int64_t>(std::floor(low)));
+    box.high.push_back(static_cast<int64_t>(std::floor(high)));
+  }
+  return box;
+}
+
+// The kernel rounds a record's gradient exactly below 2^50; sums and one drift must fit 64 bits.
+void require_headroom(double clip, double gradient_unit, int64_t n, double weight, double step_size,
+                      const Prior& prior, const Box& box) {
+  const double one = clip / gradient_unit, unit = Langevin::grid_unit(step_size);
+  require(gradient_unit > 0 && one > 0 && one < 0x1p50 && static_cast<double>(n) * one < headroom,
+          "clip over gradient_unit overflows a 64-bit sum");
+  for (size_t j = 0; j < prior.size(); ++j) {
+    require(prior[j].kind == PriorKind::flat || prior[j].kind == PriorKind::normal,
+            "the prior must be normal or flat");
+    const double low = static_cast<double>(box.low[j]) * unit, high = static_cast<double>(box.high[j]) * unit;
+    const double steepest = std::fmax(std::fabs(log_prior_slope(prior[j], low)),
+                                      std::fabs(log_prior_slope(prior[j], high + unit))) +
+                            weight * static_cast<double>(n) * clip;
+    require(step_size / unit * steepest + farthest_noise < headroom / 2, "a step leaves the grid of theta");
+  }
+}
+
+class BoundLangevinRun {
+ public:
+  BoundLangevinRun(Array rows, int columns, bool has_target, const std::string& model, bool intercept,
+                   std::array<double, 2> constants, const Array& prior, double step_size, int64_t steps,
+                   double weight, double clip, double gradient_unit, const std::vector<double>& centre,
+                   const std::vector<double>& radius, Array init, Array draws, int64_t warmup, int64_t thin,
+                   std::optional<uint64_t> seed)
+      : rows_(std::move(rows)), draws_(std::move(draws)) {
+    const int dim = require_chains(init, draws_, warmup, thin);
+    require(steps >= 1 && draws_.shape(1) == 1 && warmup == steps - 1 && thin == 1,
+            "only the last iterate of each chain may be kept");
+    require(step_size > 0 && std::isfinite(step_size) && weight > 0 && std::isfinite(weight),
+            "step_size and weight must be positive and finite");
+    const Records records = records_of(rows_, columns, has_target);
+    const Prior terms = prior_of(prior, dim);
+    Box box = box_of(centre, radius, Langevin::grid_unit(step_size), dim);
+    require_headroom(clip, gradient_unit, records.n, weight, step_size, terms, box);
+    run_ = std::make_unique<LangevinRun>(
+        Target{records, model_of(model, records, intercept, constants, dim), terms},
+        GradientGrid{clip, 1.0 / gradient_unit}, Langevin(step_size, weight, gradient_unit, std::move(box)),
+        steps, seed ? key_from_seed(*seed) : key_from_os(), !seed.has_value(),
+        static_cast<int>(init.shape(0)), init.data(), draws_.mutable_data());
+  }
+
+  void advance(int64_t steps, int threads, int64_t block) {
+    require(steps >= 0 && threads >= 1 && block >= 1, "steps, threads and block must be positive");
+    py::gil_scoped_release nogil;
+    run_->advance(steps, threads, block);
+  }
+
+  int64_t steps_done() const { return run_->steps_done(); }
+
+ private:
+  Array rows_, draws_;
+  std::unique_ptr<LangevinRun> run_;
+};
+
+}  // namespace
+
+}  // namespace pydpmc
+
+void bind_langevin(py::module_& m) {
+  using namespace pydpmc;
+  using Run = BoundLangevinRun;
+  py::class_<Run>(m, "LangevinRun")
+      .def(py::init<Array, int, bool, const std::string&, bool, std::array<double, 2>, const Array&, double,
+                    int64_t, double, double, double, const std::vector<double>&, const std::vector<double>&,
+                    Array, Array, int64_t, int64_t, std::optional<uint64_t>>(),
+           py::kw_only(), py::arg("rows").noconvert(), py::arg("columns"), py::arg("has_target"),
+           py::arg("model"), py::arg("intercept"), py::arg("constants"), py::arg("prior"),
+           py::arg("step_size"), py::arg("steps"), py::arg("weight"), py::arg("clip"),
+           py::arg("gradient_unit"), py::arg("centre"), py::arg("radius"), py::arg("init"),
+           py::arg("draws").noconvert(), py::arg("warmup"), py::arg("thin"), py::arg("seed"))
+      .def("advance", &Run::advance, py::arg("steps"), py::arg("threads"), py::arg("block"))
+      .def_property_readonly("steps_done", &Run::steps_done);
+}

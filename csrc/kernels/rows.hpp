@@ -1,0 +1,52 @@
+// Rows of records in whatever they are stored in, and which of them a loop visits.
+#pragma once
+
+#include "concepts.hpp"
+#include "models/all.hpp"
+#include "vec/lanes.hpp"
+
+PYDPMC_ISA_BEGIN
+
+template <class Scalar>
+using Rows = const Scalar* [lanes];
+
+template <class Scalar>
+struct Table {
+  const Scalar* first;
+  int64_t stride;
+  int columns;
+
+  PYDPMC_INLINE const Scalar* row(int64_t i) const noexcept { return first + i * stride; }
+};
+
+template <class Scalar>
+inline Table<Scalar> table_of(const Records& records) noexcept {
+  return {static_cast<const Scalar*>(records.rows), records.stride, records.columns};
+}
+
+// call(model, table), both with their types.
+template <class Call>
+inline auto with_types(const ModelSpec& spec, const Records& records, const Call& call) noexcept {
+  return with_model(spec.kind, [&](auto model) {
+    switch (records.storage) {
+      case Storage::float64:
+        return call(model, table_of<double>(records));
+      case Storage::float32:
+        return call(model, table_of<float>(records));
+    }
+    __builtin_unreachable();
+  });
+}
+
+// Rows i .. i+count-1; the lanes beyond repeat the first row and must be dropped by the caller.
+template <class Scalar>
+PYDPMC_INLINE void consecutive_rows(const Table<Scalar>& table, int64_t i, int count,
+                                    Rows<Scalar>& row) noexcept {
+  for (int k = 0; k < lanes; ++k) row[k] = table.row(i + (k < count ? k : 0));
+}
+
+PYDPMC_INLINE int rest_of(int64_t i, int64_t end) noexcept {
+  return static_cast<int>(end - i < lanes ? end - i : lanes);
+}
+
+PYDPMC_ISA_END

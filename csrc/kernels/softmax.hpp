@@ -1,0 +1,59 @@
+// Softmax of eight records with a linear predictor per class each. Lanes are records and never mix; classes
+// are taken in order, so that a record's value depends on the record and theta alone. A target that is no
+// class gives NaN, and so do predictors that are not finite.
+#pragma once
+
+#include "kernels/predictor.hpp"
+
+PYDPMC_ISA_BEGIN
+
+// Writes the predictors of class c to p.scratch[8 c ..] and returns the largest of each record.
+template <class Scalar>
+PYDPMC_INLINE F8 class_predictors(const Scalar* const (&row)[lanes], int columns,
+                                  const Prepared& p) noexcept {
+  const double* slopes = p.slopes;
+  F8 top = fill(-__builtin_inf());
+  for (int c = 0; c < p.predictors; ++c, slopes += padded(columns)) {
+    double eta[lanes];
+    dot4(row, slopes, columns, eta);
+    dot4(row + 4, slopes, columns, eta + 4);
+    const F8 predictor = gather([&](int k) PYDPMC_LAMBDA { return eta[k]; }) + p.offsets[c];
+    store(p.scratch + c * lanes, predictor);
+    top = max(top, predictor);
+  }
+  return top;
+}
+
+template <class Scalar>
+PYDPMC_INLINE F8 softmax_loglik(const Scalar* const (&row)[lanes], int columns, F8 y,
+                                const Prepared& p) noexcept {
+  const F8 top = class_predictors(row, columns, p);
+  F8 total = fill(0.0), own = fill(__builtin_nan(""));
+  for (int c = 0; c < p.predictors; ++c) {
+    const F8 below = load(p.scratch + c * lanes) - top;
+    total = total + exp_below_zero(below);
+    own = select(y == fill(c), below, own);
+  }
+  return own - log_from_one(total);
+}
+
+// Turns the predictors in p.scratch into residuals 1{y = c} - P(c); returns their squared norms.
+PYDPMC_INLINE F8 softmax_residuals(F8 y, F8 top, const Prepared& p) noexcept {
+  F8 total = fill(0.0);
+  for (int c = 0; c < p.predictors; ++c) {
+    const F8 share = exp_below_zero(load(p.scratch + c * lanes) - top);
+    store(p.scratch + c * lanes, share);
+    total = total + share;
+  }
+  F8 squares = fill(0.0), found = fill(0.0);
+  for (int c = 0; c < p.predictors; ++c) {
+    const F8 own = select(y == fill(c), fill(1.0), fill(0.0));
+    const F8 residual = own - load(p.scratch + c * lanes) / total;
+    store(p.scratch + c * lanes, residual);
+    squares = squares + residual * residual;
+    found = found + own;
+  }
+  return select(found > fill(0.0), squares, fill(__builtin_nan("")));
+}
+
+PYDPMC_ISA_END

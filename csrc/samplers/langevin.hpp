@@ -1,0 +1,62 @@
+// Langevin with a hidden state: theta' = theta - h grad U(theta) + sqrt(2h) xi. theta lives on the grid of
+// the noise, (state + 1/2) unit with unit = sqrt(2h) / 2^32, so that state + nearest(-h grad U / unit) +
+// floor(2^32 xi) is the floor of the same sum with continuous noise. Proof: docs/privacy/langevin.md.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "models/prior.hpp"
+#include "random/rounded_normal.hpp"
+
+namespace pydpmc {
+
+// Where theta may be: a public box, in grid steps.
+struct Box {
+  std::vector<int64_t> low, high;
+};
+
+class Langevin {
+ public:
+  // `weight` is w; `gradient_unit` what one of the integers in a sum of gradients stands for.
+  Langevin(double step_size, double weight, double gradient_unit, Box box)
+      : unit_(grid_unit(step_size)),
+        steps_per_slope_(step_size / unit_),
+        weight_(weight * gradient_unit),
+        box_(std::move(box)) {}
+
+  static double grid_unit(double step_size) {
+    return std::ldexp(std::sqrt(2.0 * step_size), -rounded_normal_bits);
+  }
+
+  int64_t nearest_state(double theta, size_t j) const noexcept {
+    const double low = static_cast<double>(box_.low[j]), high = static_cast<double>(box_.high[j]);
+    return within_box(static_cast<int64_t>(std::floor(std::clamp(theta / unit_, low, high))), j);
+  }
+
+  double theta(int64_t state) const noexcept { return (static_cast<double>(state) + 0.5) * unit_; }
+
+  // sums: of the records' gradients of log p at theta(state); noise: floor(2^32 xi).
+  void step(std::vector<int64_t>& state, const Prior& prior, const int64_t* sums,
+            const int64_t* noise) const noexcept {
+    for (size_t j = 0; j < state.size(); ++j) {
+      const double uphill =
+          log_prior_slope(prior[j], theta(state[j])) + weight_ * static_cast<double>(sums[j]);
+      const int64_t drift = std::llrint(steps_per_slope_ * uphill);
+      state[j] = within_box(state[j] + drift + noise[j], j);
+    }
+  }
+
+ private:
+  int64_t within_box(int64_t state, size_t j) const noexcept {
+    return std::clamp(state, box_.low[j], box_.high[j]);
+  }
+
+  double unit_, steps_per_slope_, weight_;
+  Box box_;
+};
+
+}  // namespace pydpmc

@@ -1,0 +1,94 @@
+"""Softmax (multinomial logistic) regression."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ..checks import whole
+from ..priors import Flat
+from ..public import Public
+from .base import Block
+from .glm import LinearPredictor
+
+MOST_CLASSES = 65_536
+
+
+@dataclass(frozen=True)
+class SoftmaxRegression(LinearPredictor):
+    """P(y = c) proportional to exp(x . beta_c), y in {0, ..., classes - 1}.
+
+    Every class has coefficients of its own and none is the baseline, so that the prior treats all classes alike. Only
+    differences between classes are determined by the data; their sum is as wide as the prior, which must be proper.
+    With two classes and a Normal(s) prior beta_1 - beta_0 has the posterior of ``LogisticRegression`` under
+    Normal(s sqrt(2)).
+
+    Lipschitz constant: sqrt(2) R, because the gradient is the outer product of the residuals 1{y = c} - P(c), whose
+    norm is at most sqrt(2), and the row. Smoothness: R^2/2.
+
+    Parameters
+    ----------
+    prior
+        One prior for every coefficient, or a mapping from ``"beta"`` and ``"intercept"`` to priors; not ``Flat``.
+    intercept
+        Whether to add an intercept per class; R is then sqrt(row_norm^2 + 1).
+    classes
+        The number of classes, public. Targets must be the whole numbers from 0 to classes - 1.
+
+    Examples
+    --------
+    >>> import pydpmc as dp
+    >>> public = dp.Public(n=100, columns=("a", "b"), has_target=True, row_norm=1.0)
+    >>> model = dp.SoftmaxRegression(classes=3)
+    >>> round(model.lipschitz(public), 3), model.blocks(public)[0].labels[:3]
+    (1.414, ('0,a', '0,b', '1,a'))
+    """
+
+    core_name: ClassVar[str] = "softmax_regression"
+    classes: int = 2
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "classes", whole(self.classes, "classes", least=2, most=MOST_CLASSES))
+
+    @property
+    def constants(self) -> tuple[float, float]:
+        """Return (classes, 0)."""
+        return (float(self.classes), 0.0)
+
+    @property
+    def label_count(self) -> int:
+        """Return the number of classes."""
+        return self.classes
+
+    def blocks(self, public: Public) -> tuple[Block, ...]:
+        """Return the intercepts (if any) by class, and beta by class, then column."""
+        names = tuple(str(c) for c in range(self.classes))
+        labels = tuple(f"{c},{column}" for c in names for column in public.columns)
+        beta = Block("beta", self.classes * public.width, labels=labels)
+        return (Block("intercept", self.classes, labels=names), beta) if self.intercept else (beta,)
+
+    def check_public(self, public: Public) -> None:
+        """Refuse a table that this model cannot be fitted to, and a prior under which there is no posterior."""
+        super().check_public(public)
+        for block in self.blocks(public):
+            if isinstance(self.block_prior(block), Flat):
+                raise ValueError(
+                    f"prior: Flat on {block.name} leaves no proper posterior, because adding the same to the "
+                    "coefficients of every class changes no probability; give a proper prior such as Normal()"
+                )
+
+    def slope(self) -> float:
+        """Return sqrt(2)."""
+        return math.sqrt(2.0)
+
+    def curvature(self) -> float:
+        """Return 1/2."""
+        return 0.5
+
+    def information(self, public: Public) -> float | None:
+        """Return the forecast R^2 (k - 1) / (k^2 d): k classes equally likely, features that fill all directions."""
+        norm = self.norm(public)
+        if norm is None:
+            return None
+        return norm**2 * (self.classes - 1) / self.classes**2 / (public.width + self.intercept)

@@ -1,0 +1,96 @@
+"""Fills in what the caller left open of a Langevin run, from public facts and the budget."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+from ..errors import BudgetError
+from .langevin_bias import steps_for_bias, widest_step
+from .langevin_constants import curvature
+from .langevin_draws import draws_for_prediction
+from .langevin_refusals import refuse_unsupported
+from .langevin_settings import LangevinSettings
+from .request import Request
+
+LEAST_W = 1e-12
+SEARCH_PRECISION = 1.0002
+
+
+def choose(request: Request) -> LangevinSettings:
+    """Return a fully specified run that costs at most the budget."""
+    refuse_unsupported(request)
+    sampler = request.sampler
+    given = sampler.w is not None or sampler.n0 is not None
+    if request.private and request.epsilon is None and not given:
+        raise ValueError(
+            "w (or n0) must be set in the sampler when no epsilon is given; or give epsilon and delta, and the planner "
+            "chooses the largest w they pay for"
+        )
+    if not request.private or given:
+        draws = 1 if sampler.draws == "predict" else sampler.draws
+        return _affordable(request, settings_of(request, request.w, draws))
+    if sampler.draws == "predict":
+        return largest_w(request, draws_for_prediction(request, largest_w(request, 1).w))
+    return largest_w(request, sampler.draws)
+
+
+def settings_of(request: Request, w: float, draws: int) -> LangevinSettings:
+    """Return the run at this weight: step size from the largest curvature, steps from the least."""
+    sampler, model = request.sampler, request.model
+    assert request.n is not None
+    public = dataclasses.replace(request.public, n=request.n)
+    bends = curvature(model, public, w)
+    step_size = widest_step(bends, sampler.bias) if sampler.step_size is None else float(sampler.step_size)
+    if step_size * bends.largest >= 2.0:
+        raise ValueError(
+            f"step_size is {step_size:g} but must be below {2.0 / bends.largest:.6g}, 2 over the largest curvature of "
+            "the target, or its chain would not contract; leave it out, or lower w"
+        )
+    steps = sampler.steps or steps_for_bias(model, public, w, step_size, sampler.bias)
+    return LangevinSettings(model, public, draws, steps, step_size, w, sampler.bias)
+
+
+def _fits(request: Request, settings: LangevinSettings) -> bool:
+    assert request.epsilon is not None
+    cost = request.cost(settings.uses(request.adjacency, 1), settings.total_variation(1))
+    return cost <= request.epsilon
+
+
+def _affordable(request: Request, settings: LangevinSettings) -> LangevinSettings:
+    if not request.private or request.epsilon is None or _fits(request, settings):
+        return settings
+    raise BudgetError(
+        f"epsilon = {request.epsilon:g} at delta = {request.delta:g} does not pay for w = {settings.w:.4g} with "
+        f"{settings.draws} draw(s); leave w and n0 out to have the largest affordable one chosen"
+    )
+
+
+def largest_w(request: Request, draws: int) -> LangevinSettings:
+    """Return the run with the largest weight, at most 1, that the budget pays for."""
+
+    def fits(w: float) -> bool:
+        return _stable(request, w) and _fits(request, settings_of(request, w, draws))
+
+    if fits(1.0):
+        return settings_of(request, 1.0, draws)
+    low, high = 0.25, 1.0
+    while not fits(low):
+        low, high = low / 4.0, low
+        if low < LEAST_W:
+            raise BudgetError(
+                f"epsilon = {request.epsilon:g} at delta = {request.delta:g} cannot pay for {draws} draw(s) at any w; "
+                "raise it, or ask for fewer draws"
+            )
+    while high > SEARCH_PRECISION * low:
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return settings_of(request, low, draws)
+
+
+def _stable(request: Request, w: float) -> bool:
+    """Return whether a step size that was given contracts at this weight; a chosen one always does."""
+    assert request.n is not None
+    public = dataclasses.replace(request.public, n=request.n)
+    given = request.sampler.step_size
+    return given is None or given * curvature(request.model, public, w).largest < 2.0
