@@ -1,7 +1,8 @@
 // READ FIRST. The vocabulary of the core.
 //
 // Records    the private rows, each [x_0 .. x_{d-1}, y], stored once by pydpmc.Data and never copied; all
-//            arithmetic is in double precision, whatever they are stored in.
+//            arithmetic is in double precision, whatever they are stored in. What is sampled, clipped and
+//            protected is a unit: a record, or a group of them if there are groups.
 // ModelSpec  which likelihood, and its public constants. theta = ([intercept,] slopes [, log sigma]);
 //            with a predictor per class (softmax): ([intercepts by class,] slopes class by class).
 // Model      (csrc/models) prepare(spec, theta): what a record needs of theta;
@@ -24,6 +25,15 @@ struct Records {
   int columns;      // features, the target not counted
   int stride;       // numbers from row to row
   bool has_target;  // the target, if any, is at index `columns`
+
+  // The unit of privacy is a group of rows, from group_start[g] to group_start[g + 1] - 1, or a row if null.
+  const int64_t* group_start = nullptr;
+  int64_t groups = 0;
+
+  [[gnu::always_inline]] int64_t units() const noexcept { return group_start ? groups : n; }
+  [[gnu::always_inline]] int64_t first_row(int64_t unit) const noexcept {
+    return group_start ? group_start[unit] : unit;
+  }
 };
 
 enum class ModelKind : int {
@@ -58,6 +68,11 @@ struct ModelSpec {
 struct Grid {
   double clip;      // B: a ratio lies in [-B, B]
   double per_unit;  // 2^bits / B: integers per unit of log-likelihood
+};
+
+// Where a record's log-likelihood is clamped; infinite ends clamp nothing.
+struct LoglikRange {
+  double low, high;
 };
 
 struct GradientGrid {

@@ -35,6 +35,8 @@ struct KernelTable {
   void (*batch_moments)(const ModelSpec&, const Records&, const double* theta, double* slopes,
                         const std::uint32_t* index, std::int64_t count, const GradientGrid&,
                         const MomentGrid&, std::int64_t* sums) noexcept;
+  void (*log_density)(const ModelSpec&, const Records&, const double* theta, double* slopes,
+                      std::int64_t begin, std::int64_t end, const LoglikRange&, double* out) noexcept;
 };
 
 // The best table this CPU can run; PYDPMC_ISA in the environment names another (for tests).

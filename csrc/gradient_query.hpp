@@ -1,4 +1,4 @@
-// The one look at the records of a gradient step: a sample of them, their clipped gradients summed on an
+// The one look at the records of a gradient step: a sample of units, their clipped gradients summed on an
 // integer grid, and Gaussian noise on the same grid. The grid step is the noise's standard deviation over a
 // power of two, so that the noised sum is floor(sum + N(0, sd^2)) in grid units: post-processing of the
 // continuous Gaussian mechanism.
@@ -25,18 +25,18 @@ enum class Sampling : int { full, without_replacement, poisson };
 
 struct QuerySpec {
   Sampling sampling;
-  double clip;       // L: bound on the norm of one record's contribution, rounding included
-  int64_t batch;     // b, or the most records a Poisson sample can have
+  double clip;       // L: bound on the norm of one unit's contribution, rounding included
+  int64_t batch;     // b, or the most units a Poisson sample can have
   CountTable count;  // Poisson only
-  double room;       // public: more records than a step can ever have
+  double room;       // public: as many units as a step can ever have
   SecondMoments moments{};
 
-  // Bound on the norm of everything that one record adds.
+  // Bound on the norm of everything that one unit adds.
   double bound() const noexcept { return std::hypot(clip, moments.bound()); }
 };
 
 // Grid steps in a standard deviation of the noise, as a power of two: the most, up to what the noise has, for
-// which sums of `room` records stay far from the ends of a 64-bit integer. Depends on public numbers alone.
+// which sums of `room` units stay far from the ends of a 64-bit integer. Depends on public numbers alone.
 inline int grid_bits(const QuerySpec& spec, double sd) noexcept {
   const double farthest = std::fmin(0x1p61 / spec.room, 0x1p50);
   return std::min(rounded_normal_bits, std::ilogb(farthest * (sd / spec.bound())));
@@ -63,8 +63,8 @@ class GradientQuery {
   GradientQuery(const QuerySpec& spec, const ModelSpec& model, const Records& records)
       : spec_(spec), model_(model), records_(records), noise_(spec.moments.coordinates(model.dim)) {
     if (spec.sampling == Sampling::full) return;
-    subsampler_ =
-        std::make_unique<Subsampler>(static_cast<uint64_t>(records.n), static_cast<uint64_t>(spec.batch));
+    subsampler_ = std::make_unique<Subsampler>(static_cast<uint64_t>(records.units()),
+                                               static_cast<uint64_t>(spec.batch));
     index_.resize(static_cast<size_t>(spec.batch));
   }
 

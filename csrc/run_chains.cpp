@@ -41,14 +41,15 @@ void BarkerRun::advance(int64_t steps, int threads, int64_t block) {
   threads = std::clamp(threads, 1, most_threads);
   slopes_.resize(static_cast<size_t>(threads) * slopes_stride_);
   for_each_chain(
-      static_cast<int64_t>(chains_.size()), target_.records.n, block, threads, barker_.batch == 0,
+      static_cast<int64_t>(chains_.size()), target_.records.units(), block, threads, barker_.batch == 0,
       [&](uint32_t id, Team& team, int first_thread) { advance_chain(id, steps, team, first_thread); });
   done_ += steps;
+  logliks_known_ = true;
 }
 
 void BarkerRun::advance_chain(uint32_t id, int64_t steps, Team& team, int first_thread) {
   Chain& chain = chains_[id];
-  if (done_ == 0 && barker_.batch == 0) refresh_loglik(chain, team, first_thread);
+  if (!logliks_known_ && barker_.batch == 0) refresh_loglik(chain, team, first_thread);
   for (int64_t t = done_; t < done_ + steps; ++t) {
     step(chain, id, static_cast<uint64_t>(t), team, first_thread);
     draws_.record(chain.theta, id, t + 1);
@@ -87,9 +88,32 @@ RatioSum BarkerRun::ratios(Chain& chain, uint32_t id, uint64_t step, Team& team,
 void BarkerRun::refresh_loglik(Chain& chain, Team& team, int first_thread) {
   team.sum([&](int thread, int64_t begin, int64_t end) noexcept {
     kernels().log_likelihoods(target_.model, target_.records, chain.theta.data(),
-                              slopes_of(first_thread + thread), begin, end, chain.loglik.data());
+                              slopes_of(first_thread + thread), target_.records.first_row(begin),
+                              target_.records.first_row(end), chain.loglik.data());
     return RatioSum{};
   });
+}
+
+std::vector<double> BarkerRun::state() const {
+  std::vector<double> all;
+  for (const Chain& chain : chains_) {
+    all.insert(all.end(), chain.theta.begin(), chain.theta.end());
+    all.push_back(static_cast<double>(chain.accepted));
+  }
+  return all;
+}
+
+void BarkerRun::restore(const std::vector<double>& saved, int64_t steps_done) {
+  if (saved.size() != state().size()) throw std::invalid_argument("the state is that of another run");
+  if (steps_done < 0) throw std::invalid_argument("steps_done must not be negative");
+  const double* next = saved.data();
+  for (Chain& chain : chains_) {
+    for (double& value : chain.theta) value = *next++;
+    chain.accepted = static_cast<int64_t>(*next++);
+    chain.log_prior = log_prior(target_.prior, chain.theta.data());
+  }
+  done_ = steps_done;
+  logliks_known_ = false;
 }
 
 std::vector<int64_t> BarkerRun::accepted() const {
@@ -110,7 +134,7 @@ std::vector<uint8_t> BarkerRun::audit(const std::vector<double>& theta, const st
   rekey_after_fork(key_, key_is_secret_, generation_);
   slopes_.resize(slopes_stride_);
   Chain& chain = chains_.front();
-  Team alone(target_.records.n, block, 1);
+  Team alone(target_.records.units(), block, 1);
   chain.theta = theta;
   chain.proposal = proposal;
   if (barker_.batch == 0) refresh_loglik(chain, alone, 0);

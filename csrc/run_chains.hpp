@@ -38,6 +38,12 @@ class BarkerRun {
   void advance(int64_t steps, int threads, int64_t block);
 
   int64_t steps_done() const { return done_; }
+
+  // theta and the number of accepted proposals of each chain: functions of accept bits alone. Log-likelihoods
+  // are not, and are computed anew.
+  std::vector<double> state() const;
+  void restore(const std::vector<double>& state, int64_t steps_done);
+
   std::vector<int64_t> accepted() const;
   int64_t clipped() const;
 
@@ -63,6 +69,7 @@ class BarkerRun {
   std::vector<Chain> chains_;
   Draws draws_;
   int64_t done_ = 0;
+  bool logliks_known_ = false;
   size_t slopes_stride_;
   std::vector<double> slopes_;  // one workspace per thread
 };

@@ -1,8 +1,10 @@
 #include "run_gradients.hpp"
 
+#include <stdexcept>
 #include <utility>
 
 #include "chains.hpp"
+#include "samplers/state.hpp"
 
 namespace pydpmc {
 
@@ -51,7 +53,7 @@ void GradientRun::advance(int64_t steps, int threads, int64_t block) {
   steps = std::min(steps, static_cast<int64_t>(schedule_.step_size.size()) - done_);
   workspaces_ = std::make_unique<Workspaces>(threads, target_.model, released_);
   for_each_chain(
-      static_cast<int64_t>(chains_.size()), target_.records.n, block, threads, full_,
+      static_cast<int64_t>(chains_.size()), target_.records.units(), block, threads, full_,
       [&](uint32_t id, Team& team, int first_thread) { advance_chain(id, steps, team, first_thread); });
   done_ += steps;
 }
@@ -92,11 +94,34 @@ std::vector<StreamUse> GradientRun::traced(int64_t steps) {
   return uses;
 }
 
+std::vector<double> GradientRun::state() {
+  std::vector<double> all;
+  const AppendState append{all};
+  for (GradientChain& chain : chains_) {
+    append(chain.theta);
+    std::visit([&](auto& sampler) { for_each_state(sampler, append); }, chain.sampler);
+  }
+  return all;
+}
+
+void GradientRun::restore(const std::vector<double>& saved, int64_t steps_done) {
+  if (saved.size() != state().size()) throw std::invalid_argument("the state is that of another run");
+  if (steps_done < 0 || steps_done > static_cast<int64_t>(schedule_.step_size.size()))
+    throw std::invalid_argument("steps_done must be 0 to the number of steps");
+  const double* next = saved.data();
+  const TakeState take{next};
+  for (GradientChain& chain : chains_) {
+    take(chain.theta);
+    std::visit([&](auto& sampler) { for_each_state(sampler, take); }, chain.sampler);
+  }
+  done_ = steps_done;
+}
+
 std::vector<double> GradientRun::audit(const std::vector<double>& theta, int64_t first, int64_t count) {
   constexpr int64_t block = 4096;
   rekey_after_fork(key_, key_is_secret_, generation_);
   Workspaces workspaces(1, target_.model, released_);
-  Team alone(target_.records.n, block, 1);
+  Team alone(target_.records.units(), block, 1);
   std::vector<double> sums(static_cast<size_t>(count) * released_), one(released_);
   for (int64_t t = 0; t < count; ++t) {
     (*chains_.front().query)(key_, 0, static_cast<uint64_t>(first + t), theta.data(), schedule_.noise.front(),

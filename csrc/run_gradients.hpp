@@ -37,6 +37,10 @@ class GradientRun {
   void advance(int64_t steps, int threads, int64_t block);
   int64_t steps_done() const { return done_; }
 
+  // theta and what its sampler carries, of all chains: functions of released quantities alone.
+  std::vector<double> state();
+  void restore(const std::vector<double>& state, int64_t steps_done);
+
   // Noised sums at a frozen theta, steps first .. first+count-1, `released` numbers each: for audits of the
   // query itself.
   std::vector<double> audit(const std::vector<double>& theta, int64_t first, int64_t count);

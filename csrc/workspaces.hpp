@@ -9,8 +9,11 @@
 
 namespace pydpmc {
 
-// What a kernel needs to prepare two thetas (csrc/models/prepared.hpp), in doubles.
-inline size_t slopes_size(const ModelSpec& model) noexcept { return 2 * prepared_size(model) + 8; }
+// What a kernel needs, in doubles: two prepared thetas (csrc/models/prepared.hpp) and the gradient of a
+// group.
+inline size_t slopes_size(const ModelSpec& model) noexcept {
+  return 2 * prepared_size(model) + static_cast<size_t>((model.dim + 7) / 8 * 8) + 8;
+}
 
 class Workspaces {
  public:

@@ -39,15 +39,18 @@ class BarkerRun:
         warmup: int,
         thin: int,
         seed: int | None,
+        group_start: NDArray[np.int64] | None = None,
     ) -> None: ...
     def advance(self, steps: int, threads: int, block: int) -> None: ...
+    def state(self) -> list[float]: ...
+    def restore(self, state: list[float], steps_done: int) -> None: ...
     def audit(self, theta: list[float], proposal: list[float], first: int, count: int) -> NDArray[np.float64]: ...
     @property
     def steps_done(self) -> int: ...
     @property
     def accepted(self) -> list[int]: ...
     @property
-    def records(self) -> int: ...
+    def units(self) -> int: ...
     @property
     def clipped(self) -> int: ...
 
@@ -76,6 +79,7 @@ def ratio_sum(
     index: NDArray[np.uint32] | None = None,
     threads: int = 1,
     block: int = 4096,
+    group_start: NDArray[np.int64] | None = None,
 ) -> tuple[int, int, int]: ...
 def convex_minorant_slopes(rises: NDArray[np.float64], widths: NDArray[np.float64]) -> NDArray[np.float64]: ...
 def bit_induction(shift: float, steps: int, cells: int, depth: int) -> NDArray[np.float64]: ...
@@ -121,8 +125,11 @@ class GradientRun:
         warmup: int,
         thin: int,
         seed: int | None,
+        group_start: NDArray[np.int64] | None = None,
     ) -> None: ...
     def advance(self, steps: int, threads: int, block: int) -> None: ...
+    def state(self) -> list[float]: ...
+    def restore(self, state: list[float], steps_done: int) -> None: ...
     def audit(self, theta: list[float], first: int, count: int) -> NDArray[np.float64]: ...
     def traced(self, steps: int) -> list[tuple[int, int, int]]: ...
     @property
@@ -169,7 +176,63 @@ def gradient_sum(
     per_unit: float,
     index: NDArray[np.uint32] | None = None,
     moment_scale: float = 0.0,
+    group_start: NDArray[np.int64] | None = None,
 ) -> NDArray[np.int64]: ...
+
+class NutsRun:
+    def __init__(
+        self,
+        *,
+        rows: Rows,
+        columns: int,
+        has_target: bool,
+        model: str,
+        intercept: bool,
+        constants: tuple[float, float],
+        prior: NDArray[np.float64],
+        weight: float,
+        prior_weight: float,
+        loglik_range: tuple[float, float],
+        target_accept: float,
+        max_depth: int,
+        jitter: float,
+        init: NDArray[np.float64],
+        draws: NDArray[np.float64],
+        warmup: int,
+        thin: int,
+        seed: int | None,
+    ) -> None: ...
+    def advance(self, steps: int, threads: int, block: int) -> None: ...
+    @property
+    def steps_done(self) -> int: ...
+    @property
+    def step_size(self) -> list[float]: ...
+    @property
+    def gradients(self) -> list[int]: ...
+    @property
+    def divergences(self) -> list[int]: ...
+    @property
+    def deepest(self) -> list[int]: ...
+    @property
+    def depth_sum(self) -> list[float]: ...
+    @property
+    def accept_sum(self) -> list[float]: ...
+
+def log_density(
+    *,
+    rows: Rows,
+    columns: int,
+    has_target: bool,
+    model: str,
+    intercept: bool,
+    constants: tuple[float, float],
+    prior: NDArray[np.float64],
+    theta: list[float],
+    weight: float,
+    prior_weight: float,
+    loglik_range: tuple[float, float],
+    threads: int = 1,
+) -> tuple[float, NDArray[np.float64]]: ...
 
 class random:
     purposes: dict[str, int]

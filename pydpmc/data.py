@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .checks import whole
+from .groups import layout
 from .public import Public
 from .rows import STORAGES, Storage, bound_features, empty_rows, inward, towards_zero
 
@@ -38,7 +39,14 @@ class Data:
     columns
         Names of the columns of `x`; they become the names of the coefficients.
     public_n
-        A public number of records, used for planning under ``adjacency="add_remove"``.
+        A public number of records (of groups, with `groups`), used for planning under ``adjacency="add_remove"``.
+    groups
+        One label per row, a whole number or a string: rows with the same label belong to one person (household,
+        hospital), and the group is what is protected. The number of groups takes the place of n; how many rows a
+        group has, and how many there are in all, is private.
+    max_group_size
+        Public bound on the rows of a group; of a larger group only its first rows are used. With it a group's clip
+        can be chosen so that it never acts.
     on_invalid
         ``"raise"`` refuses NaN and infinity; ``"drop"`` lets such records contribute nothing (they still
         count in n, so that the size of the data set does not depend on them).
@@ -64,6 +72,8 @@ class Data:
         y_bounds: Bounds | None = None,
         columns: Sequence[str] | None = None,
         public_n: int | None = None,
+        groups: npt.ArrayLike | None = None,
+        max_group_size: int | None = None,
         on_invalid: Literal["raise", "drop"] = "raise",
         storage: Storage = "float64",
     ) -> None:
@@ -84,19 +94,23 @@ class Data:
         target = None if y is None else _numeric(y, "y")
         if target is not None and target.shape != (n,):
             raise ValueError(f"x has {n} rows but y has shape {target.shape}; y needs one value per row of x")
+        stored = layout(groups, n, max_group_size)
+        self._group_start = stored.start
         self._public = Public(
-            n=n,
+            n=stored.units,
             columns=_column_names(columns, width),
             has_target=target is not None,
             row_norm=_positive(row_norm, "row_norm"),
             x_bounds=_column_bounds(x_bounds, width),
             y_bounds=_target_bounds(y_bounds, target is not None),
             public_n=None if public_n is None else whole(public_n, "public_n"),
+            grouped=groups is not None,
+            max_group_size=stored.most,
         )
         self._storage = storage
-        self._rows = empty_rows(n, width, target is not None, storage)
+        self._rows = empty_rows(stored.rows, width, target is not None, storage)
         with np.errstate(all="ignore"):  # a warning would depend on the records
-            invalid = self._fill(features, target)
+            invalid = self._fill(features, target, stored.order)
         if on_invalid == "raise":
             self._refuse(invalid)
 
@@ -105,18 +119,13 @@ class Data:
         """The public facts: all that a plan may see."""
         return self._public
 
-    def require_binary(self, model: str) -> None:
-        """Refuse targets (or the only column) other than 0 and 1, before anything is spent."""
+    def require_labels(self, model: str, count: int) -> None:
+        """Refuse targets (or the only column) other than 0, 1, ..., count - 1, before anything is spent."""
         name = "y" if self._public.has_target else "x"
         values = self._rows[:, self._public.width if self._public.has_target else 0]
-        if not ((values == 0) | (values == 1) | np.isnan(values)).all():
-            raise ValueError(f"{name} must be 0 or 1 for {model}; recode the labels first")
-
-    def require_classes(self, model: str, count: int) -> None:
-        """Refuse targets other than 0, 1, ..., count - 1, before anything is spent."""
-        values = self._rows[:, self._public.width]
         if not (((values >= 0) & (values < count) & (values == np.floor(values))) | np.isnan(values)).all():
-            raise ValueError(f"y must be a whole number from 0 to {count - 1} for {model}; recode the labels first")
+            wanted = "0 or 1" if count == 2 else f"a whole number from 0 to {count - 1}"
+            raise ValueError(f"{name} must be {wanted} for {model}; recode the labels first")
 
     def __len__(self) -> int:
         return self._public.n
@@ -124,15 +133,18 @@ class Data:
     def __repr__(self) -> str:
         return f"Data({self._public})"
 
-    def _fill(self, features: npt.NDArray[Any], target: npt.NDArray[Any] | None) -> npt.NDArray[np.int64]:
-        """Write the bounded records; return the number of non-finite values per column (target last)."""
+    def _fill(
+        self, features: npt.NDArray[Any], target: npt.NDArray[Any] | None, order: npt.NDArray[np.intp] | None
+    ) -> npt.NDArray[np.int64]:
+        """Write the bounded records, in this order; return the number of non-finite values per column (target last)."""
         public, width = self._public, self._public.width
         y_bounds = None if public.y_bounds is None else inward(public.y_bounds, self._storage, "y_bounds")
         invalid = np.zeros(width + 1, dtype=np.int64)
         chunk = max(1, _CHUNK_VALUES // width)
-        for start in range(0, public.n, chunk):
+        for start in range(0, len(self._rows), chunk):
             rows = self._rows[start : start + chunk]
-            x = np.array(features[start : start + chunk], dtype=np.float64)
+            here = slice(start, start + chunk) if order is None else order[start : start + chunk]
+            x = np.array(features[here], dtype=np.float64)
             bad = ~np.isfinite(x)
             invalid[:width] += bad.sum(axis=0)
             broken = bad.any(axis=1)
@@ -142,7 +154,7 @@ class Data:
             marker = rows[:, 0]
             if target is not None:
                 marker = rows[:, width]
-                y = np.array(target[start : start + chunk], dtype=np.float64)
+                y = np.array(target[here], dtype=np.float64)
                 bad_target = ~np.isfinite(y)
                 invalid[width] += bad_target.sum()
                 broken |= bad_target

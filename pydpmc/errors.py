@@ -13,5 +13,33 @@ class BudgetError(PydpmcError, ValueError):
     """The budget cannot pay for what was asked; nothing was spent."""
 
 
+class NotConvergedError(PydpmcError, RuntimeError):
+    """Inner chains failed their check: nothing is released, but the refusal itself counts as spent."""
+
+
 class NotPrivateError(PydpmcError, ValueError):
     """A guarantee was asked of a result that has none."""
+
+
+class MissingExtraError(PydpmcError, ImportError):
+    """An optional package is not installed; the message names the extra that brings it."""
+
+
+class SchemaError(PydpmcError, ValueError):
+    """A schema contradicts itself, or a table does not have the columns that it declares."""
+
+
+class StudyError(PydpmcError, ValueError):
+    """A study file cannot be read or contradicts itself; the message names its line."""
+
+
+class LedgerError(PydpmcError, ValueError):
+    """A ledger cannot be used as asked, or its file cannot be trusted; nothing was spent and nothing was reset."""
+
+
+class ResumedElsewhere(LedgerError):
+    """A run was resumed from a copy of its checkpoint; one of the two must not be released."""
+
+
+class CheckpointError(PydpmcError, ValueError):
+    """A checkpoint is damaged, or belongs to another run."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
@@ -15,10 +16,12 @@ from . import accounting as acc
 from .checks import whole
 from .errors import BudgetError
 from .models import Model
+from .models.spec import to_spec
 from .public import Public
 from .samplers import Barker
 from .samplers.protocol import RunSettings, Sampler
 from .samplers.request import Request
+from .samplers.units import refuse_groups_without_proof
 
 if TYPE_CHECKING:
     from .data import Data
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
 
 Adjacency = Literal["replace", "add_remove"]
 NOT_PRIVATE = "private=False was asked for: the records were used without any protection"
+FIXED_IN_ADVANCE = "the settings of the run were not chosen from the earlier releases (how records are encoded may be)"
 MOST_CHAINS = 1000
 
 
@@ -63,9 +67,10 @@ class Plan:
         if not self.private:
             covered = self.guarantee.void is not None
         else:
+            charged = dict(self.guarantee.events)  # with those of a warm start, if any
             own = self.settings.uses(self.adjacency, self.chains)
-            covered = list(self.guarantee.events[: len(own)]) == own  # after them come those of a warm start
-            covered &= self.guarantee.adjacency == self.adjacency
+            covered = all(charged.get(event, 0) >= uses for event, uses in own)
+            covered &= (self.guarantee.adjacency, self.guarantee.unit) == (self.adjacency, self.public.unit)
             covered &= self.guarantee.total_variation >= self.settings.total_variation(self.chains)
             covered &= set(self.settings.assumptions) <= set(self.guarantee.assumptions)
             covered &= self.settings.fits(self.public)
@@ -87,6 +92,10 @@ class Plan:
             "private": self.private,
             "epsilon": self.epsilon,
             "delta": self.delta,
+            **self.model.normal_prior(self.public),
+            "independent_draws": self.settings.releases(self.chains, None, None).hidden,
+            "public": self.public.to_dict(),
+            "model_spec": to_spec(self.model),
             **self.settings.describe(),
         }
 
@@ -107,6 +116,7 @@ def plan(
     chains: int = 1,
     private: bool = True,
     init: npt.ArrayLike | Posterior | Literal["prior"] | None = None,
+    earlier: Sequence[acc.Guarantee] = (),
 ) -> Plan:
     """Decide a run from public facts: choose what the sampler leaves open, price the rest.
 
@@ -131,6 +141,9 @@ def plan(
         ``Posterior`` of the same parameters, whose mean is the start and whose guarantee is composed into this
         plan's (the budget pays for both). The prior's centre by default. A point must not be computed from the
         records.
+    earlier
+        Guarantees of what was released of the same records before, such as ``private_bounds``; the budget pays for
+        them too.
 
     Returns
     -------
@@ -147,23 +160,26 @@ def plan(
     """
     sampler = Barker() if sampler is None else sampler
     _check(model, public, sampler, adjacency, private)
+    refuse_groups_without_proof(sampler, public)
     chains = whole(chains, "chains", most=MOST_CHAINS)
     _check_budget(epsilon, delta, private)
     model.check_public(public)
-    earlier, init = _warm_start(model, public, init)
-    request = Request(model, public, sampler, adjacency, chains, private, epsilon, delta, earlier)
+    warm, init = _warm_start(model, public, init)
+    before = (*warm, *earlier)
+    request = Request(model, public, sampler, adjacency, chains, private, epsilon, delta, before)
     settings = sampler.choose(request)
     if adjacency == "add_remove":
         public = dataclasses.replace(public, n=public.public_n or 0)
     guarantee = (
         acc.compose(
-            [*settings.uses(adjacency, chains), *earlier],
+            [*settings.uses(adjacency, chains), *before],
             adjacency=adjacency,
-            assumptions=settings.assumptions,
+            assumptions=(*settings.assumptions, *([FIXED_IN_ADVANCE] if earlier else [])),
+            unit=public.unit,
             total_variation=settings.total_variation(chains),
         )
         if private
-        else acc.Guarantee(events=(), adjacency=adjacency, void=NOT_PRIVATE)
+        else acc.Guarantee(events=(), adjacency=adjacency, void=NOT_PRIVATE, unit=public.unit)
     )
     if epsilon is not None and delta is not None and guarantee.epsilon(delta) > epsilon:
         raise BudgetError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .accounting.figures import upper
+from .accounting.statement import units_of
 
 if TYPE_CHECKING:
     from .plan import Plan
@@ -17,7 +18,7 @@ def page(plan: Plan) -> str:
     sections = (*_what_runs(plan), *_privacy(plan), *plan.forecast.rows())
     lines = [f"Plan: {type(plan.model).__name__} by {plan.settings.describe()['sampler']}", ""]
     lines += [f"  {label:<{WIDTH}}{text}" for label, text in sections]
-    advice = plan.forecast.advice(plan.private)
+    advice = [*plan.forecast.advice(plan.private), *_advice_on_groups(plan)]
     if advice:
         lines += ["", *(f"  - {line}" for line in advice)]
     return "\n".join(lines)
@@ -25,14 +26,15 @@ def page(plan: Plan) -> str:
 
 def _what_runs(plan: Plan) -> list[tuple[str, str]]:
     settings, size = plan.settings, plan.public.size(plan.adjacency)
+    units, unit = units_of(plan.public.unit), plan.public.unit.removeprefix("one ")
     rows = [
-        ("records", "private" if size is None else f"{size:,}"),
+        (units, "private" if size is None else f"{size:,}"),
         ("parameters", str(settings.dim)),
         ("chains x steps", f"{plan.chains} x {settings.steps:,}"),
-        *settings.rows(size),
+        *((label.replace("records", units), text.replace("record", unit)) for label, text in settings.rows(size)),
     ]
     if settings.w != 1.0:
-        effective = "" if size is None else f" (as if there were {settings.w * size:,.4g} records)"
+        effective = "" if size is None else f" (as if there were {settings.w * size:,.4g} {units})"
         rows.append(("tempering weight w", f"{settings.w:.4g}{effective}"))
     return rows
 
@@ -40,12 +42,23 @@ def _what_runs(plan: Plan) -> list[tuple[str, str]]:
 def _privacy(plan: Plan) -> list[tuple[str, str]]:
     if not plan.private:
         return [("privacy", "none (private=False)")]
-    neighbours = "one record replaced" if plan.adjacency == "replace" else "one record added or removed"
+    neighbours = f"{plan.public.unit} {'replaced' if plan.adjacency == 'replace' else 'added or removed'}"
     delta = plan.delta if plan.delta is not None else 1e-6
     spent = plan.guarantee.epsilon(delta)
     asked = "" if plan.epsilon is None else f" of {plan.epsilon:g} asked for"
+    conditional = ", if the assumptions hold" if plan.guarantee.assumptions else ""
     return [
         ("neighbours", neighbours),
-        ("epsilon", f"{upper(spent, 4)} at delta = {float(delta)!r}{asked}"),
+        ("epsilon", f"{upper(spent, 4)} at delta = {float(delta)!r}{asked}{conditional}"),
         ("assumptions", "; ".join(plan.guarantee.assumptions) or "none: convergence does not matter"),
+    ]
+
+
+def _advice_on_groups(plan: Plan) -> list[str]:
+    unbounded = plan.public.grouped and plan.public.max_group_size is None
+    if not (plan.private and unbounded and plan.forecast.clipped_at_most > 0):
+        return []
+    return [
+        "what a group of several records says may be clipped, which biases the posterior: declare max_group_size in",
+        "Data for a clip that never acts, or give a larger clip.",
     ]

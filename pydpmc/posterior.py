@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import dataclasses
 import html
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from . import storage
+from . import inference, storage
 from .accounting import Guarantee
+from .inference import Intervals, WaldTest
+from .sampler_stats import SamplerStats
 from .summary import Summary, summarise
+
+if TYPE_CHECKING:
+    from .prediction import Prediction
 
 Floats = npt.NDArray[np.float64]
 FORMAT = 1  # of saved files
+CONDITIONAL = "The guarantee of these draws is conditional: guarantee.statement() says on what."
 
 
 @dataclass(frozen=True)
@@ -53,6 +60,8 @@ class Posterior:
         Whether the run was stopped before its last step. The guarantee covers all planned steps.
     unsafe
         Diagnostics outside the guarantee, only after ``unsafe_diagnostics=True``, which voids it.
+    sampler_stats
+        How NUTS went (divergences, tree depth, step size), only after ``private=False``.
 
     Examples
     --------
@@ -70,6 +79,7 @@ class Posterior:
     acceptance: tuple[float, ...]
     interrupted: bool = False
     unsafe: Unsafe | None = field(default=None)
+    sampler_stats: SamplerStats | None = None
 
     @property
     def private(self) -> bool:
@@ -78,7 +88,115 @@ class Posterior:
 
     def summary(self) -> Summary:
         """Return mean, sd, quantiles, effective sample size and R-hat of every parameter."""
-        return summarise(self.draws, self.labels)
+        conditional = self.private and self.guarantee.assumptions
+        return dataclasses.replace(summarise(self.draws, self.labels), note=CONDITIONAL if conditional else "")
+
+    def interval(self, level: float = 0.9, parameters: str | Sequence[str] | None = None) -> Intervals:
+        """Return confidence intervals for the parameters, computed from the draws alone: they cost nothing.
+
+        They cover the truth in a share `level` of all data sets if the model is right, although the draws are those of
+        a tempered posterior: the spread of the draws is scaled to what is known of the parameters, and the pull of the
+        prior is undone. Priors must be Normal or Flat.
+
+        Parameters
+        ----------
+        level
+            Share of data sets in which an interval covers the truth.
+        parameters
+            Names of parameters, or of blocks of them; all by default.
+
+        Examples
+        --------
+        >>> import numpy as np, pydpmc as dp
+        >>> data = dp.Data(np.r_[np.ones(700), np.zeros(300)])
+        >>> post = dp.sample(dp.BernoulliLogit(), data, dp.Barker(steps=20_000), private=False, progress=False)
+        >>> low, high = post.interval(0.99)["theta"]
+        >>> bool(low < np.log(0.7 / 0.3) < high)
+        True
+        """
+        return inference.interval(self, level, parameters)
+
+    def wald_test(self, null: npt.ArrayLike = 0.0, parameters: str | Sequence[str] | None = None) -> WaldTest:
+        """Return a test that the parameters have the values `null`, from the draws alone; see `interval`.
+
+        Parameters
+        ----------
+        null
+            One value for all parameters, or one for each.
+        parameters
+            Names of parameters, or of blocks of them; all by default.
+
+        Examples
+        --------
+        >>> import numpy as np, pydpmc as dp
+        >>> data = dp.Data(np.r_[np.ones(700), np.zeros(300)])
+        >>> post = dp.sample(dp.BernoulliLogit(), data, dp.Barker(steps=20_000), private=False, progress=False)
+        >>> post.wald_test(null=0.0).p_value < 1e-6
+        True
+        """
+        return inference.wald_test(self, null, parameters)
+
+    def table(self, format: Literal["markdown", "latex"] = "markdown", **options: Any) -> str:
+        """Return the summary as a table for a paper; options: ``columns``, ``digits``."""
+        from .table import table
+
+        return table(self, format, **options)
+
+    def predict(self, x: npt.ArrayLike, *, level: float = 0.9, draws: int = 1000) -> Prediction:
+        """Return the posterior of the mean of y given each row of `x`, averaged over at most `draws` draws.
+
+        `x` has the columns of the data the run was given (``schema.encode`` makes them); rows are brought within the
+        declared bounds as the records were. For classifiers the mean is the probability of class 1. The interval is
+        that of the mean, not of a new observation.
+        """
+        from .prediction import predict
+
+        return predict(self, x, level=level, draws=draws)
+
+    def predict_proba(self, x: npt.ArrayLike, *, level: float = 0.9, draws: int = 1000) -> Prediction:
+        """Return the posterior of the probabilities of the classes given each row of `x`; see `predict`."""
+        from .prediction import predict_proba
+
+        return predict_proba(self, x, level=level, draws=draws)
+
+    def to_arviz(self) -> Any:
+        """Return an ``arviz.InferenceData`` (ArviZ 0.x) or ``DataTree`` (1.x), the guarantee in its attributes."""
+        from .arviz import to_arviz
+
+        return to_arviz(self)
+
+    def plot_trace(self, parameters: Sequence[str] | None = None) -> Any:
+        """Return a matplotlib figure: density and trace of each parameter, a colour per chain."""
+        from .plots import plot_trace
+
+        return plot_trace(self, parameters)
+
+    def plot_forest(self, parameters: Sequence[str] | None = None, *, level: float = 0.9) -> Any:
+        """Return a matplotlib figure: credible intervals of each parameter."""
+        from .plots import plot_forest
+
+        return plot_forest(self, parameters, level=level)
+
+    def plot_prior_posterior(self, parameters: Sequence[str] | None = None) -> Any:
+        """Return a matplotlib figure: prior and posterior density of each parameter."""
+        from .plots import plot_prior_posterior
+
+        return plot_prior_posterior(self, parameters)
+
+    def plot_privacy(self) -> Any:
+        """Return a matplotlib figure: epsilon over delta, and over what has been released."""
+        from .plots import plot_privacy
+
+        return plot_privacy(self)
+
+    def report(self, path: str | Path, **options: Any) -> None:
+        """Write one self-contained HTML page that explains the result and its guarantee to a person.
+
+        Options: ``title``; ``schema``, to show the columns as they were declared; ``ledger_entry``, a mapping.
+        """
+        from .report import write
+
+        write(self, path, **options)
 
     def save(self, path: str | Path) -> None:
         """Write draws and guarantee to a ``.npz`` or ``.nc`` (netCDF 3) file, without pickle."""
@@ -101,6 +219,7 @@ class Posterior:
             acceptance=tuple(described["acceptance"]),
             interrupted=described["interrupted"],
             unsafe=None if described["unsafe"] is None else Unsafe(**described["unsafe"]),
+            sampler_stats=_stats(described.get("sampler_stats")),
         )
 
     def _description(self) -> str:
@@ -113,6 +232,7 @@ class Posterior:
                 "acceptance": list(self.acceptance),
                 "interrupted": self.interrupted,
                 "unsafe": None if self.unsafe is None else {"clipped_share": self.unsafe.clipped_share},
+                "sampler_stats": None if self.sampler_stats is None else vars(self.sampler_stats),
             }
         )
 
@@ -126,3 +246,7 @@ class Posterior:
     def _repr_html_(self) -> str:
         statement = html.escape(self.guarantee.statement())
         return f"<div>{self.summary()._repr_html_()}<p>{statement}</p></div>"
+
+
+def _stats(described: Mapping[str, Any] | None) -> SamplerStats | None:
+    return None if described is None else SamplerStats(**{name: tuple(values) for name, values in described.items()})

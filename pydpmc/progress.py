@@ -1,23 +1,36 @@
-"""A progress bar for runs longer than two seconds, fed only with public numbers."""
+"""One line per chain for runs longer than two seconds: bars in terminals and notebooks, plain lines in logs.
+
+It is fed only with public numbers.
+"""
 
 from __future__ import annotations
 
+import sys
 import time
+from importlib.util import find_spec
 from types import TracebackType
 from typing import Any
 
-PATIENCE = 2.0
+PATIENCE = 2.0  # seconds before anything is shown
+LOG_INTERVAL = 10.0  # seconds between lines in a log
+MOST_LINES = 16  # chains go forward together: more of them share one line
 
 
 class Progress:
-    """Shows steps done once a run has taken `PATIENCE` seconds; silent before that, or if not wanted."""
+    """Shows steps done, their speed and the time left once a run has taken `PATIENCE` seconds, if wanted.
 
-    def __init__(self, chains: int, steps: int, wanted: bool) -> None:
-        self._label = f"{chains} chain{'s' if chains > 1 else ''}"
-        self._steps, self._wanted = steps, wanted
+    Examples
+    --------
+    >>> with Progress(chains=2, steps=100, wanted=False) as progress:
+    ...     progress.update(50)
+    """
+
+    def __init__(self, chains: int, steps: int, wanted: bool, done: int = 0) -> None:
+        together = chains > MOST_LINES
+        self._labels = [f"{chains} chains"] if together else [f"chain {k + 1}" for k in range(chains)]
+        self._steps, self._wanted, self._first = steps, wanted, done
         self._started = time.perf_counter()
-        self._bar: Any = None
-        self._task: Any = None
+        self._lines: _Bars | _LogLines | None = None
 
     def __enter__(self) -> Progress:
         return self
@@ -25,30 +38,75 @@ class Progress:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+        if self._lines is not None:
+            self._lines.close()
 
     def update(self, done: int) -> None:
         """Show that `done` steps of each chain are done."""
-        if not self._wanted or (self._bar is None and time.perf_counter() - self._started < PATIENCE):
+        elapsed = time.perf_counter() - self._started
+        if not self._wanted or (self._lines is None and elapsed < PATIENCE):
             return
-        if self._bar is None:
-            self._open()
-        rate = done / (time.perf_counter() - self._started)
-        self._bar.update(self._task, completed=done, rate=f"{rate:,.0f} steps/s")
+        if self._lines is None:
+            self._lines = _lines(self._labels, self._steps)
+        rate = (done - self._first) / max(elapsed, 1e-9)
+        self._lines.show(done, speed_and_time(rate, self._steps - done))
 
-    def _open(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-        from rich.progress import Progress as Bar
 
-        self._bar = Bar(
+def speed_and_time(rate: float, left: int) -> str:
+    """Return steps per second and the time left, for a person.
+
+    Examples
+    --------
+    >>> speed_and_time(1234.5, 7000), speed_and_time(0.25, 1000)
+    ('1,234 steps/s, 0:00:06 left', '0.25 steps/s, 1:06:40 left')
+    """
+    speed = f"{rate:,.0f}" if rate >= 100 else f"{rate:.3g}"
+    seconds = round(left / rate) if rate > 0 else 0
+    return f"{speed} steps/s, {seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02} left"
+
+
+def _lines(labels: list[str], steps: int) -> _Bars | _LogLines:
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    drawable = find_spec("ipywidgets") is not None if console.is_jupyter else console.is_terminal
+    return _Bars(console, labels, steps) if drawable else _LogLines(labels, steps)
+
+
+class _Bars:
+    def __init__(self, console: Any, labels: list[str], steps: int) -> None:
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+        columns = (
             TextColumn("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
-            TextColumn("{task.fields[rate]}"),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
+            TextColumn("{task.fields[note]}"),
         )
-        self._task = self._bar.add_task(self._label, total=self._steps, rate="")
-        self._bar.start()
+        self._bars = Progress(*columns, console=console)
+        self._tasks = [self._bars.add_task(label, total=steps, note="") for label in labels]
+        self._bars.start()
+
+    def show(self, done: int, note: str) -> None:
+        for task in self._tasks:
+            self._bars.update(task, completed=done, note=note)
+
+    def close(self) -> None:
+        self._bars.stop()
+
+
+class _LogLines:
+    def __init__(self, labels: list[str], steps: int) -> None:
+        self._labels, self._steps = labels, steps
+        self._next, self._unseen = 0.0, ""
+
+    def show(self, done: int, note: str) -> None:
+        self._unseen = f"{done:,} of {self._steps:,} steps, {note}"
+        if time.perf_counter() >= self._next:
+            self._next = time.perf_counter() + LOG_INTERVAL
+            self.close()
+
+    def close(self) -> None:
+        if self._unseen:
+            print("\n".join(f"{label}: {self._unseen}" for label in self._labels), file=sys.stderr, flush=True)
+        self._unseen = ""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -13,8 +15,9 @@ class Public:
     Parameters
     ----------
     n
-        Number of records. It is public under ``adjacency="replace"`` only; a plan under
-        ``"add_remove"`` never reads it and uses `public_n` instead.
+        Number of units: of records or, if `grouped`, of groups. It is public under ``adjacency="replace"`` only; a
+        plan under ``"add_remove"`` never reads it and uses `public_n` instead. The number of records of a grouped
+        table is not here: it is private.
     columns
         Names of the feature columns.
     has_target
@@ -26,7 +29,11 @@ class Public:
     y_bounds
         Declared (low, high) of the target.
     public_n
-        A number of records that is declared public, for planning under ``"add_remove"``.
+        A number of units that is declared public, for planning under ``"add_remove"``.
+    grouped
+        Whether the unit of privacy is a group of records.
+    max_group_size
+        Declared bound on the number of records of a group.
     """
 
     n: int
@@ -36,6 +43,18 @@ class Public:
     x_bounds: tuple[tuple[float, float], ...] | None = None
     y_bounds: tuple[float, float] | None = None
     public_n: int | None = None
+    grouped: bool = False
+    max_group_size: int | None = None
+
+    @property
+    def unit(self) -> str:
+        """What is protected, as guarantees call it."""
+        return "one group" if self.grouped else "one record"
+
+    @property
+    def records_per_unit(self) -> int | None:
+        """The most records of a unit, or None if that is not bounded."""
+        return self.max_group_size if self.grouped else 1
 
     @property
     def width(self) -> int:
@@ -51,5 +70,22 @@ class Public:
         return min(bounds) if bounds else None
 
     def size(self, adjacency: str) -> int | None:
-        """Return the number of records a plan under this adjacency may know."""
+        """Return the number of units a plan under this adjacency may know."""
         return self.n if adjacency == "replace" else self.public_n
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the facts as plain values, e.g. for JSON."""
+        return {name: _lists(value) for name, value in asdict(self).items()}
+
+    @classmethod
+    def from_dict(cls, saved: Mapping[str, Any]) -> Public:
+        """Return the inverse of `to_dict`."""
+        return cls(**{field.name: _tuples(saved[field.name]) for field in fields(cls) if field.name in saved})
+
+
+def _lists(value: Any) -> Any:
+    return [_lists(entry) for entry in value] if isinstance(value, tuple) else value
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(_tuples(entry) for entry in value) if isinstance(value, list) else value

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 import time
-import warnings
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _core
+from .accounting import Guarantee
 from .checks import whole
 from .data import Data
+from .ledger import Ledger
 from .models import Model
 from .plan import Adjacency, Plan, plan
 from .posterior import Posterior, Unsafe
 from .progress import Progress
+from .safekeeping import Safekeeping
+from .sampler_stats import sampler_stats
 from .samplers.protocol import Release, Sampler
 from .samplers.settings import Settings
+from .threads import usable_threads
 
 SEEDED = "a seed was given: whoever knows it can replay every random choice. For tests only, not for release"
 DIAGNOSED = "unsafe diagnostics were asked for: they reveal facts of the records that no budget paid for"
@@ -27,8 +32,6 @@ CHUNK_SECONDS = 0.2
 BLOCK = 4096
 
 Floats = npt.NDArray[np.float64]
-
-_process = os.getpid()
 
 
 def run(
@@ -39,6 +42,8 @@ def run(
     warmup: int | None = None,
     threads: int | None = None,
     progress: bool = True,
+    ledger: Ledger | str | Path | None = None,
+    checkpoint: str | Path | None = None,
     seed: int | None = None,
     unsafe_diagnostics: bool = False,
 ) -> Posterior:
@@ -59,7 +64,12 @@ def run(
     threads
         Threads to use; all cores by default. Draws do not depend on it.
     progress
-        Whether to show a progress bar when the run takes longer than two seconds.
+        Whether to show one line per chain when the run takes longer than two seconds.
+    ledger
+        The ledger of the data set, or its file: the run is charged before it reads a record, or refused.
+    checkpoint
+        A file to save the run in every few seconds. If it exists the run goes on from there, at no further cost; if
+        it holds a finished run, that is returned.
     seed
         For tests: makes the run repeatable and voids its guarantee.
     unsafe_diagnostics
@@ -74,7 +84,7 @@ def run(
     seed = None if seed is None else whole(seed, "seed", least=0, most=2**64 - 1)
     steps = plan.settings.steps
     release = plan.settings.releases(plan.chains, draws, warmup)
-    workers = _threads(threads)
+    workers = usable_threads(threads)
     out = np.empty((release.chains, release.kept, plan.settings.dim))
     if unsafe_diagnostics and not isinstance(plan.settings, Settings):
         raise ValueError("unsafe_diagnostics: only the Barker sampler counts what it clips")
@@ -86,10 +96,17 @@ def run(
         "thin": release.thin,
         "seed": seed,
     }
+    void = _void(plan, seed is not None, unsafe_diagnostics)
+    keeping = Safekeeping(plan, data, release, out, ledger, checkpoint)
+    keeping.refuse(void)
     core = _started(plan, common, data)
-    interrupted = _advance(core, steps, workers, Progress(plan.chains, steps, progress))
+    with keeping:
+        keeping.begin(core)
+        shown = Progress(plan.chains, steps, progress, core.steps_done)
+        interrupted = _advance(core, steps, workers, shown, keeping)
+        keeping.end(core)
     made = _released(out, release, core.steps_done)
-    return _posterior(plan, core, made, seed is not None, unsafe_diagnostics, interrupted)
+    return _posterior(plan, core, made, void, unsafe_diagnostics, interrupted)
 
 
 def sample(
@@ -103,6 +120,7 @@ def sample(
     chains: int = 1,
     private: bool = True,
     init: npt.ArrayLike | Posterior | Literal["prior"] | None = None,
+    earlier: Sequence[Guarantee] = (),
     **run_options: Any,
 ) -> Posterior:
     """Plan, then run: posterior draws of `model` given `data` within a privacy budget.
@@ -127,6 +145,7 @@ def sample(
         chains=chains,
         private=private,
         init=init,
+        earlier=earlier,
     )
     return run(planned, data, **run_options)
 
@@ -141,38 +160,16 @@ def _check_data(plan: Plan, data: Data) -> None:
         names = [f.name for f in dataclasses.fields(public)]
         differing = [name for name in names if getattr(public, name) != getattr(plan.public, name)]
         raise ValueError(f"data differs from the plan in its public facts ({', '.join(differing)}); plan again")
-    if plan.model.binary_target or plan.model.core_name == "bernoulli_logit":
-        data.require_binary(type(plan.model).__name__)
-    elif plan.model.label_count is not None:
-        data.require_classes(type(plan.model).__name__, plan.model.label_count)
+    if plan.model.label_count is not None:
+        data.require_labels(type(plan.model).__name__, plan.model.label_count)
 
 
 def _released(out: Floats, release: Release, steps_done: int) -> Floats:
     if not release.hidden:
-        return out[:, : min(release.kept, max(0, steps_done - release.warmup) // release.thin)]
+        return out[:, : release.made(steps_done)]
     if steps_done < release.warmup + release.thin * release.kept:
         raise KeyboardInterrupt("stopped before the last step: a run with a hidden state releases nothing before it")
     return out.reshape(1, release.chains * release.kept, -1)
-
-
-def _threads(threads: int | None) -> int:
-    wanted = None if threads is None else whole(threads, "threads")
-    if not _core.has_openmp():
-        _warn_once_without_openmp()
-        return 1
-    if os.getpid() != _process:
-        return 1  # a forked child must not touch the parent's thread pool
-    return wanted if wanted is not None else len(os.sched_getaffinity(0))
-
-
-_warned = False
-
-
-def _warn_once_without_openmp() -> None:
-    global _warned
-    if not _warned:
-        _warned = True
-        warnings.warn("pydpmc was built without OpenMP and runs on one thread", RuntimeWarning, stacklevel=4)
 
 
 def _target_arguments(plan: Plan, data: Data) -> dict[str, Any]:
@@ -185,6 +182,7 @@ def _target_arguments(plan: Plan, data: Data) -> dict[str, Any]:
         "intercept": model.has_intercept,
         "constants": model.constants,
         "prior": model.prior_table(public),
+        **({"group_start": data._group_start} if public.grouped else {}),
     }
 
 
@@ -209,7 +207,7 @@ def _starts(plan: Plan, chains: int, seed: int | None) -> Floats:
     return np.array(np.broadcast_to(plan.init, shape))
 
 
-def _advance(core: Any, steps: int, threads: int, progress: Progress) -> bool:
+def _advance(core: Any, steps: int, threads: int, progress: Progress, keeping: Safekeeping) -> bool:
     """Run all steps in chunks of about a fifth of a second; return whether Ctrl-C stopped them."""
     chunk = 1
     with progress:
@@ -220,13 +218,19 @@ def _advance(core: Any, steps: int, threads: int, progress: Progress) -> bool:
                 elapsed = max(time.perf_counter() - started, 1e-6)
                 chunk = max(1, min(4 * chunk, int(chunk * CHUNK_SECONDS / elapsed)))
                 progress.update(core.steps_done)
+                keeping.after_chunk(core)
         except KeyboardInterrupt:
             return True
     return False
 
 
+def _void(plan: Plan, seeded: bool, unsafe_diagnostics: bool) -> str | None:
+    reasons = (plan.guarantee.void, SEEDED if seeded else None, DIAGNOSED if unsafe_diagnostics else None)
+    return "; ".join(reason for reason in reasons if reason) or None
+
+
 def _posterior(
-    plan: Plan, core: Any, theta: Floats, seeded: bool, unsafe_diagnostics: bool, interrupted: bool
+    plan: Plan, core: Any, theta: Floats, void: str | None, unsafe_diagnostics: bool, interrupted: bool
 ) -> Posterior:
     draws, labels, start = {}, {}, 0
     for block in plan.model.blocks(plan.public):
@@ -234,11 +238,9 @@ def _posterior(
         draws[block.name] = np.exp(values) if block.positive else values
         labels[block.name] = block.labels
         start += block.size
-    reasons = (plan.guarantee.void, SEEDED if seeded else None, DIAGNOSED if unsafe_diagnostics else None)
-    void = "; ".join(reason for reason in reasons if reason) or None
     unsafe = None
     if unsafe_diagnostics and isinstance(plan.settings, Settings):
-        reads = core.steps_done * plan.chains * (plan.settings.batch_size or core.records)
+        reads = core.steps_done * plan.chains * (plan.settings.batch_size or core.units)
         unsafe = Unsafe(clipped_share=core.clipped / max(1, reads))
     return Posterior(
         draws=draws,
@@ -248,4 +250,5 @@ def _posterior(
         acceptance=tuple(accepted / max(1, core.steps_done) for accepted in getattr(core, "accepted", ())),
         interrupted=interrupted,
         unsafe=unsafe,
+        sampler_stats=None if plan.private else sampler_stats(core, theta.shape[1]),
     )

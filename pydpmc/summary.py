@@ -20,6 +20,7 @@ class Summary:
     """Rows by parameter name, each a mapping from column to number; prints as a table."""
 
     rows: Mapping[str, Mapping[str, float]]
+    note: str = ""  # printed below the table
 
     def __getitem__(self, name: str) -> Mapping[str, float]:
         return self.rows[name]
@@ -39,7 +40,7 @@ class Summary:
         lines = [" " * width + "".join(f"{c:>10}" for c in COLUMNS)]
         for name, row in self.rows.items():
             lines.append(f"{name:<{width}}" + "".join(f"{_cell(c, row[c]):>10}" for c in COLUMNS))
-        return "\n".join(lines)
+        return "\n".join([*lines, self.note] if self.note else lines)
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{html.escape(c)}</th>" for c in COLUMNS)
@@ -47,19 +48,29 @@ class Summary:
             f"<tr><th>{html.escape(name)}</th>" + "".join(f"<td>{_cell(c, row[c])}</td>" for c in COLUMNS) + "</tr>"
             for name, row in self.rows.items()
         )
-        return f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>{html.escape(self.note)}"
 
 
 def summarise(draws: Mapping[str, Floats], labels: Mapping[str, tuple[str, ...]]) -> Summary:
     """Return the summary of draws of shape (chain, draw, size) by parameter name."""
-    rows: dict[str, dict[str, float]] = {}
+    return Summary({name: _row(values) for name, values in scalar_draws(draws, labels).items()})
+
+
+def scalar_draws(draws: Mapping[str, Floats], labels: Mapping[str, tuple[str, ...]]) -> dict[str, Floats]:
+    """Return the draws of every scalar parameter, of shape (chain, draw), by its name in tables and plots."""
+    scalars = {}
     for name, values in draws.items():
-        size = values.shape[2]
-        entries = labels.get(name) or tuple(str(j) for j in range(size))
-        for j in range(size):
-            row_name = name if size == 1 and not labels.get(name) else f"{name}[{entries[j]}]"
-            rows[row_name] = _row(values[:, :, j])
-    return Summary(rows)
+        for j, row_name in enumerate(row_names(name, values.shape[2], labels)):
+            scalars[row_name] = values[:, :, j]
+    return scalars
+
+
+def row_names(name: str, size: int, labels: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """Return the name of each entry of a parameter."""
+    entries = labels.get(name)
+    if size == 1 and not entries:
+        return (name,)
+    return tuple(f"{name}[{entry}]" for entry in entries or range(size))
 
 
 def _row(values: Floats) -> dict[str, float]:

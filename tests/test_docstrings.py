@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import pydpmc
+from pydpmc.errors import MissingExtraError
 
 SOURCE = Path(__file__).parent.parent
 MODULES = [
@@ -21,13 +22,18 @@ BLOCK = re.compile(r"(?P<mark><!-- not run -->\s*\n)?^```python\n(?P<code>.*?)^`
 
 @pytest.mark.parametrize("name", MODULES)
 def test_docstring_examples(name):
+    try:
+        importlib.import_module(name)
+    except MissingExtraError as absent:
+        pytest.skip(str(absent))
     result = doctest.testmod(importlib.import_module(name), optionflags=doctest.ELLIPSIS)
     assert result.failed == 0
 
 
 def test_some_docstring_has_an_example():
     finder = doctest.DocTestFinder(exclude_empty=True)
-    found = [t for name in MODULES for t in finder.find(importlib.import_module(name)) if t.examples]
+    modules = [importlib.import_module(name) for name in MODULES if not name.startswith("pydpmc.sklearn")]
+    found = [t for module in modules for t in finder.find(module) if t.examples]
     assert len(found) > 10
 
 

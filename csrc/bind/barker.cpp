@@ -45,17 +45,20 @@ class BoundRun {
            std::array<double, 2> constants, const Array& prior, int proposal, double radius,
            std::vector<double> factor, double shift_per_clip, double clip, int bits, int64_t batch,
            double v_max, double c, double x_max, std::vector<double> atoms, std::vector<double> weights,
-           Array init, Array draws, int64_t warmup, int64_t thin, std::optional<uint64_t> seed)
-      : rows_(std::move(rows)), draws_(std::move(draws)) {
+           Array init, Array draws, int64_t warmup, int64_t thin, std::optional<uint64_t> seed,
+           Starts group_start)
+      : rows_(std::move(rows)), draws_(std::move(draws)), group_start_(std::move(group_start)) {
     const int dim = require_chains(init, draws_, warmup, thin);
     const size_t d = static_cast<size_t>(dim);
     require(factor.size() == d || factor.size() == d * d, "factor must be a diagonal or a square matrix");
     require(proposal >= 0 && proposal <= 3 && radius > 0, "unknown proposal");
-    const Records records = records_of(rows_, columns, has_target);
+    const Records records = records_of(rows_, columns, has_target, group_start_);
+    require(!group_start_ || batch == 0, "groups have no minibatch test");
+    units_ = records.units();
     const ModelSpec spec = model_of(model, records, intercept, constants, dim);
     run_ = std::make_unique<BarkerRun>(
         Target{records, spec, prior_of(prior, dim)},
-        barker_of(shift_per_clip, clip, bits, batch, records.n, v_max, c, x_max, std::move(atoms),
+        barker_of(shift_per_clip, clip, bits, batch, records.units(), v_max, c, x_max, std::move(atoms),
                   std::move(weights)),
         Proposal{static_cast<ProposalKind>(proposal), radius, std::move(factor)},
         seed ? key_from_seed(*seed) : key_from_os(), !seed.has_value(), static_cast<int>(init.shape(0)),
@@ -80,11 +83,13 @@ class BoundRun {
   }
 
   BarkerRun& run() { return *run_; }
-  int64_t records() const { return rows_.shape(0); }
+  int64_t units() const { return units_; }
 
  private:
   RowsArray rows_;
   Array draws_;
+  Starts group_start_;
+  int64_t units_ = 0;
   std::unique_ptr<BarkerRun> run_;
 };
 
@@ -100,18 +105,26 @@ void bind_barker(py::module_& m) {
       .def(py::init<RowsArray, int, bool, const std::string&, bool, std::array<double, 2>, const Array&, int,
                     double, std::vector<double>, double, double, int, int64_t, double, double, double,
                     std::vector<double>, std::vector<double>, Array, Array, int64_t, int64_t,
-                    std::optional<uint64_t>>(),
+                    std::optional<uint64_t>, Starts>(),
            py::kw_only(), py::arg("rows").noconvert(), py::arg("columns"), py::arg("has_target"),
            py::arg("model"), py::arg("intercept"), py::arg("constants"), py::arg("prior"),
            py::arg("proposal"), py::arg("radius"), py::arg("factor"), py::arg("shift_per_clip"),
            py::arg("clip"), py::arg("bits"), py::arg("batch"), py::arg("v_max"), py::arg("c"),
            py::arg("x_max"), py::arg("atoms"), py::arg("weights"), py::arg("init"),
-           py::arg("draws").noconvert(), py::arg("warmup"), py::arg("thin"), py::arg("seed"))
+           py::arg("draws").noconvert(), py::arg("warmup"), py::arg("thin"), py::arg("seed"),
+           py::arg("group_start").noconvert() = py::none())
       .def("advance", &BoundRun::advance, py::arg("steps"), py::arg("threads"), py::arg("block"))
+      .def("state", [](BoundRun& r) { return r.run().state(); })
+      .def(
+          "restore",
+          [](BoundRun& r, const std::vector<double>& state, int64_t steps_done) {
+            r.run().restore(state, steps_done);
+          },
+          py::arg("state"), py::arg("steps_done"))
       .def("audit", &BoundRun::audit, py::arg("theta"), py::arg("proposal"), py::arg("first"),
            py::arg("count"))
       .def_property_readonly("steps_done", [](BoundRun& r) { return r.run().steps_done(); })
       .def_property_readonly("accepted", [](BoundRun& r) { return r.run().accepted(); })
-      .def_property_readonly("records", [](BoundRun& r) { return r.records(); })
+      .def_property_readonly("units", [](BoundRun& r) { return r.units(); })
       .def_property_readonly("clipped", [](BoundRun& r) { return r.run().clipped(); });
 }

@@ -42,28 +42,30 @@ class BoundGradientRun {
                    int64_t batch, uint64_t first_count, std::vector<uint64_t> count_high,
                    std::vector<uint64_t> count_low, double weight, std::vector<double> step_size,
                    std::vector<double> noise, Array init, Array draws, int64_t warmup, int64_t thin,
-                   std::optional<uint64_t> seed)
-      : rows_(std::move(rows)), draws_(std::move(draws)) {
+                   std::optional<uint64_t> seed, Starts group_start)
+      : rows_(std::move(rows)), draws_(std::move(draws)), group_start_(std::move(group_start)) {
     const int dim = require_chains(init, draws_, warmup, thin);
-    const Records records = records_of(rows_, columns, has_target);
+    const Records records = records_of(rows_, columns, has_target, group_start_);
     QuerySpec query{sampling_of(sampling),
                     clip,
                     batch,
                     {first_count, std::move(count_high), std::move(count_low)},
                     room,
                     moments_of(sampler, parameters, dim)};
-    require(static_cast<double>(records.n) <= room, "room must be for all records");
+    require(static_cast<double>(records.units()) <= room, "room must be for all units");
     require(clip >= smallest && clip <= largest, "clip must lie between 2^-200 and 2^200");
     require(step_size.size() == noise.size() && !noise.empty(),
             "step_size and noise need one entry per step");
-    require(query.sampling == Sampling::full || (batch >= 1 && batch <= records.n), "batch must be 1 to n");
+    require(query.sampling == Sampling::full || (batch >= 1 && batch <= records.units()),
+            "batch must be 1 to n");
     require(query.count.high.size() == query.count.low.size(), "count tables differ in length");
     require(query.sampling != Sampling::poisson ||
                 query.count.first + query.count.high.size() <= static_cast<uint64_t>(batch),
             "a Poisson sample could be larger than batch");
     require_grids(query, noise);
     const ModelSpec spec = model_of(model, records, intercept, constants, dim);
-    require(!query.moments.taken() || spec.predictors == 1, "the model has no second moments");
+    require(!query.moments.taken() || (spec.predictors == 1 && !records.group_start),
+            "second moments are taken of single records with one predictor");
     run_ = std::make_unique<GradientRun>(
         Target{records, spec, prior_of(prior, dim)}, query, weight,
         Schedule{std::move(step_size), std::move(noise)}, sampler_of(sampler, parameters),
@@ -94,10 +96,13 @@ class BoundGradientRun {
   }
 
   int64_t steps_done() const { return run_->steps_done(); }
+  std::vector<double> state() { return run_->state(); }
+  void restore(const std::vector<double>& state, int64_t done) { run_->restore(state, done); }
 
  private:
   RowsArray rows_;
   Array draws_;
+  Starts group_start_;
   int dim_ = 0;
   std::unique_ptr<GradientRun> run_;
 };
@@ -113,14 +118,17 @@ void bind_gradients(py::module_& m) {
       .def(py::init<RowsArray, int, bool, const std::string&, bool, std::array<double, 2>, const Array&,
                     const std::string&, const Parameters&, const std::string&, double, double, int64_t,
                     uint64_t, std::vector<uint64_t>, std::vector<uint64_t>, double, std::vector<double>,
-                    std::vector<double>, Array, Array, int64_t, int64_t, std::optional<uint64_t>>(),
+                    std::vector<double>, Array, Array, int64_t, int64_t, std::optional<uint64_t>, Starts>(),
            py::kw_only(), py::arg("rows").noconvert(), py::arg("columns"), py::arg("has_target"),
            py::arg("model"), py::arg("intercept"), py::arg("constants"), py::arg("prior"), py::arg("sampler"),
            py::arg("parameters"), py::arg("sampling"), py::arg("clip"), py::arg("room"), py::arg("batch"),
            py::arg("first_count"), py::arg("count_high"), py::arg("count_low"), py::arg("weight"),
            py::arg("step_size"), py::arg("noise"), py::arg("init"), py::arg("draws").noconvert(),
-           py::arg("warmup"), py::arg("thin"), py::arg("seed"))
+           py::arg("warmup"), py::arg("thin"), py::arg("seed"),
+           py::arg("group_start").noconvert() = py::none())
       .def("advance", &Run::advance, py::arg("steps"), py::arg("threads"), py::arg("block"))
+      .def("state", &Run::state)
+      .def("restore", &Run::restore, py::arg("state"), py::arg("steps_done"))
       .def("audit", &Run::audit, py::arg("theta"), py::arg("first"), py::arg("count"))
       .def("traced", &Run::traced, py::arg("steps"),
            "For tests: advances, and returns the random words that each step took to sample, protect and "

@@ -37,7 +37,7 @@ RatioSum full_sum(const ModelSpec& spec, const Records& records, const Theta& cu
   Theta now(static_cast<size_t>(records.n)), next(static_cast<size_t>(records.n)), first(slopes_size(spec));
   kernels().log_likelihoods(spec, records, current.data(), first.data(), 0, records.n, now.data());
   Theta slopes(slopes_size(spec) * static_cast<size_t>(threads));
-  Team team(records.n, block, threads);
+  Team team(records.units(), block, threads);
   RatioSum total;
   const auto leader = [&] {
     total = team.sum([&](int thread, int64_t begin, int64_t end) noexcept {
@@ -59,8 +59,9 @@ void require_index(const Index& index, int64_t n) {
 py::tuple ratio_sum(const RowsArray& rows, int columns, bool has_target, const std::string& model,
                     bool intercept, std::array<double, 2> constants, const Theta& current,
                     const Theta& proposal, double clip, int bits, std::optional<Index> index, int threads,
-                    int64_t block) {
-  const Records records = records_of(rows, columns, has_target);
+                    int64_t block, const Starts& group_start) {
+  const Records records = records_of(rows, columns, has_target, group_start);
+  require(!index || !group_start, "groups have no minibatch test");
   const ModelSpec spec = model_of(model, records, intercept, constants, static_cast<int>(current.size()));
   require(proposal.size() == current.size(), "current and proposal differ in length");
   require_grid(clip, bits);
@@ -69,7 +70,7 @@ py::tuple ratio_sum(const RowsArray& rows, int columns, bool has_target, const s
   const Grid grid{clip, std::ldexp(1.0, bits) / clip};
   RatioSum r;
   if (index) {
-    require_index(*index, records.n);
+    require_index(*index, records.units());
     Theta slopes(slopes_size(spec));
     r = kernels().batch_ratio(spec, records, current.data(), proposal.data(), slopes.data(), index->data(),
                               index->size(), grid);
@@ -99,22 +100,23 @@ void add_all_or_batch(const ModelSpec& spec, const Records& records, const Theta
   else if (moments)
     kernel.full_moments(spec, records, at, slopes, 0, records.n, grids.gradient, grids.moments, sums);
   else
-    kernel.full_gradient(spec, records, at, slopes, 0, records.n, grids.gradient, sums);
+    kernel.full_gradient(spec, records, at, slopes, 0, records.units(), grids.gradient, sums);
 }
 
 py::array_t<int64_t> gradient_sum(const RowsArray& rows, int columns, bool has_target,
                                   const std::string& model, bool intercept, std::array<double, 2> constants,
                                   const Theta& theta, double clip, double per_unit,
-                                  std::optional<Index> index, double moment_scale) {
-  const Records records = records_of(rows, columns, has_target);
+                                  std::optional<Index> index, double moment_scale,
+                                  const Starts& group_start) {
+  const Records records = records_of(rows, columns, has_target, group_start);
   const int dim = static_cast<int>(theta.size());
   const ModelSpec spec = model_of(model, records, intercept, constants, dim);
   const SecondMoments moments{moment_scale, clip};
-  require(!moments.taken() || (dim <= most_moment_dim && spec.predictors == 1),
+  require(!moments.taken() || (dim <= most_moment_dim && spec.predictors == 1 && !records.group_start),
           "too many parameters for second moments, or a model that has none");
   require(clip >= 1e-100 && std::hypot(clip, moments.bound()) * per_unit < 0x1p50,
           "clip is too small, or its grid too fine");
-  if (index) require_index(*index, records.n);
+  if (index) require_index(*index, records.units());
   const int released = static_cast<int>(moments.coordinates(dim));
   const GradientGrid grid = grid_within(clip, 1.0 / per_unit, released);
   Workspaces workspaces(1, spec, static_cast<size_t>(released));
@@ -137,10 +139,12 @@ void bind_kernels(py::module_& m) {
         py::arg("has_target"), py::arg("model"), py::arg("intercept"), py::arg("constants"),
         py::arg("current"), py::arg("proposal"), py::arg("clip"), py::arg("bits"),
         py::arg("index") = py::none(), py::arg("threads") = 1, py::arg("block") = 4096,
+        py::arg("group_start").noconvert() = py::none(),
         "For tests: (sum, sum of squares, clipped) of the quantised ratios, of all records or of a batch.");
   m.def("gradient_sum", &gradient_sum, py::kw_only(), py::arg("rows").noconvert(), py::arg("columns"),
         py::arg("has_target"), py::arg("model"), py::arg("intercept"), py::arg("constants"), py::arg("theta"),
         py::arg("clip"), py::arg("per_unit"), py::arg("index") = py::none(), py::arg("moment_scale") = 0.0,
+        py::arg("group_start").noconvert() = py::none(),
         "For tests: the integer sum of the clipped gradients, of all records or of a batch, and of their "
         "scaled second moments if moment_scale is positive.");
 }

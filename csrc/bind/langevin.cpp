@@ -51,7 +51,7 @@ void require_headroom(double clip, double gradient_unit, int64_t n, double weigh
 
 class BoundLangevinRun {
  public:
-  BoundLangevinRun(Array rows, int columns, bool has_target, const std::string& model, bool intercept,
+  BoundLangevinRun(RowsArray rows, int columns, bool has_target, const std::string& model, bool intercept,
                    std::array<double, 2> constants, const Array& prior, double step_size, int64_t steps,
                    double weight, double clip, double gradient_unit, const std::vector<double>& centre,
                    const std::vector<double>& radius, Array init, Array draws, int64_t warmup, int64_t thin,
@@ -82,7 +82,8 @@ class BoundLangevinRun {
   int64_t steps_done() const { return run_->steps_done(); }
 
  private:
-  Array rows_, draws_;
+  RowsArray rows_;
+  Array draws_;
   std::unique_ptr<LangevinRun> run_;
 };
 
@@ -94,9 +95,9 @@ void bind_langevin(py::module_& m) {
   using namespace pydpmc;
   using Run = BoundLangevinRun;
   py::class_<Run>(m, "LangevinRun")
-      .def(py::init<Array, int, bool, const std::string&, bool, std::array<double, 2>, const Array&, double,
-                    int64_t, double, double, double, const std::vector<double>&, const std::vector<double>&,
-                    Array, Array, int64_t, int64_t, std::optional<uint64_t>>(),
+      .def(py::init<RowsArray, int, bool, const std::string&, bool, std::array<double, 2>, const Array&,
+                    double, int64_t, double, double, double, const std::vector<double>&,
+                    const std::vector<double>&, Array, Array, int64_t, int64_t, std::optional<uint64_t>>(),
            py::kw_only(), py::arg("rows").noconvert(), py::arg("columns"), py::arg("has_target"),
            py::arg("model"), py::arg("intercept"), py::arg("constants"), py::arg("prior"),
            py::arg("step_size"), py::arg("steps"), py::arg("weight"), py::arg("clip"),

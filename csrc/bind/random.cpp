@@ -83,6 +83,7 @@ void bind_stream(py::module_& m) {
   purposes["accept"] = static_cast<int>(Purpose::accept);
   purposes["initial"] = static_cast<int>(Purpose::initial);
   purposes["noise"] = static_cast<int>(Purpose::noise);
+  purposes["diffusion"] = static_cast<int>(Purpose::diffusion);
   purposes["test"] = static_cast<int>(Purpose::test);
   m.attr("purposes") = purposes;
   py::class_<Stream>(m, "Stream")

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cmath>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -15,7 +16,8 @@
 namespace pydpmc {
 
 using Array = pybind11::array_t<double, pybind11::array::c_style>;
-using RowsArray = pybind11::array;  // of any of the storages
+using RowsArray = pybind11::array;                                                   // of any of the storages
+using Starts = std::optional<pybind11::array_t<int64_t, pybind11::array::c_style>>;  // of groups
 
 inline void require(bool condition, const char* message) {
   if (!condition) throw std::invalid_argument(message);
@@ -50,12 +52,29 @@ inline Storage storage_of(const RowsArray& rows) {
   throw std::invalid_argument("rows must be float64 or float32");
 }
 
-inline Records records_of(const RowsArray& rows, int columns, bool has_target) {
+inline void require_starts(const Starts& starts, int64_t n) {
+  require(
+      starts->ndim() == 1 && starts->size() >= 2 && starts->at(0) == 0 && starts->at(starts->size() - 1) == n,
+      "group_start must run from 0 to the number of rows");
+  for (pybind11::ssize_t g = 1; g < starts->size(); ++g)
+    require(starts->at(g - 1) < starts->at(g), "group_start must increase");
+}
+
+inline Records records_of(const RowsArray& rows, int columns, bool has_target,
+                          const Starts& starts = std::nullopt) {
   require(rows.ndim() == 2 && rows.shape(0) >= 1, "rows must be a two-dimensional array with a row");
   require(rows.flags() & pybind11::array::c_style, "rows must be contiguous");
   require(columns >= 1 && columns + (has_target ? 1 : 0) <= rows.shape(1), "rows are too short for columns");
   require(columns < 4 || (columns + 3) / 4 * 4 <= rows.shape(1), "rows must be padded to a multiple of four");
-  return {rows.data(), storage_of(rows), rows.shape(0), columns, static_cast<int>(rows.shape(1)), has_target};
+  if (starts) require_starts(starts, rows.shape(0));
+  return {rows.data(),
+          storage_of(rows),
+          rows.shape(0),
+          columns,
+          static_cast<int>(rows.shape(1)),
+          has_target,
+          starts ? starts->data() : nullptr,
+          starts ? starts->size() - 1 : 0};
 }
 
 inline int classes_of(double constant) {

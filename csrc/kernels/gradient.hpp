@@ -4,6 +4,7 @@
 // record whose gradient is not finite, or has a factor beyond 2^250, adds nothing.
 #pragma once
 
+#include "kernels/float_sum.hpp"
 #include "kernels/ratio.hpp"
 
 PYDPMC_ISA_BEGIN

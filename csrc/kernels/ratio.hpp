@@ -39,9 +39,9 @@ inline void log_likelihoods(const ModelSpec& spec, const Records& records, const
 
 // Ratios of records begin .. end-1 against the kept log-likelihoods of the current state; those of the
 // proposal are kept in turn, so that a step reads the data once.
-inline RatioSum full_ratio(const ModelSpec& spec, const Records& records, const double* proposal,
-                           double* slopes, int64_t begin, int64_t end, const double* current_loglik,
-                           double* proposed_loglik, const Grid& grid) noexcept {
+inline RatioSum record_ratio(const ModelSpec& spec, const Records& records, const double* proposal,
+                             double* slopes, int64_t begin, int64_t end, const double* current_loglik,
+                             double* proposed_loglik, const Grid& grid) noexcept {
   return with_types(spec, records, [&]<class Model, class Scalar>(Model, const Table<Scalar>& table) {
     const Prepared p = Model::prepare(spec, proposal, slopes);
     I8 total = zero_i8(), clipped = zero_i8();

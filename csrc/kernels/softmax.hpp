@@ -24,10 +24,8 @@ PYDPMC_INLINE F8 class_predictors(const Scalar* const (&row)[lanes], int columns
   return top;
 }
 
-template <class Scalar>
-PYDPMC_INLINE F8 softmax_loglik(const Scalar* const (&row)[lanes], int columns, F8 y,
-                                const Prepared& p) noexcept {
-  const F8 top = class_predictors(row, columns, p);
+// Log-likelihoods from the predictors in p.scratch.
+PYDPMC_INLINE F8 log_share(F8 y, F8 top, const Prepared& p) noexcept {
   F8 total = fill(0.0), own = fill(__builtin_nan(""));
   for (int c = 0; c < p.predictors; ++c) {
     const F8 below = load(p.scratch + c * lanes) - top;
@@ -35,6 +33,12 @@ PYDPMC_INLINE F8 softmax_loglik(const Scalar* const (&row)[lanes], int columns, 
     own = select(y == fill(c), below, own);
   }
   return own - log_from_one(total);
+}
+
+template <class Scalar>
+PYDPMC_INLINE F8 softmax_loglik(const Scalar* const (&row)[lanes], int columns, F8 y,
+                                const Prepared& p) noexcept {
+  return log_share(y, class_predictors(row, columns, p), p);
 }
 
 // Turns the predictors in p.scratch into residuals 1{y = c} - P(c); returns their squared norms.

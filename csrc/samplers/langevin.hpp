@@ -1,6 +1,6 @@
 // Langevin with a hidden state: theta' = theta - h grad U(theta) + sqrt(2h) xi. theta lives on the grid of
-// the noise, (state + 1/2) unit with unit = sqrt(2h) / 2^32, so that state + nearest(-h grad U / unit) +
-// floor(2^32 xi) is the floor of the same sum with continuous noise. Proof: docs/privacy/langevin.md.
+// the noise, (state + 1/2) unit with unit = sqrt(2h) / 2^32, so that state + nearest(-h grad U / unit +
+// 1/2) + floor(2^32 xi) is the floor of the same sum with continuous noise. Proof: docs/privacy/langevin.md.
 #pragma once
 
 #include <algorithm>
@@ -45,7 +45,8 @@ class Langevin {
     for (size_t j = 0; j < state.size(); ++j) {
       const double uphill =
           log_prior_slope(prior[j], theta(state[j])) + weight_ * static_cast<double>(sums[j]);
-      const int64_t drift = std::llrint(steps_per_slope_ * uphill);
+      // floor() of the noise is half a grid step low on average.
+      const int64_t drift = std::llrint(steps_per_slope_ * uphill + 0.5);
       state[j] = within_box(state[j] + drift + noise[j], j);
     }
   }

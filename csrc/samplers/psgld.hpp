@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cmath>
+#include <tuple>
 #include <vector>
 
 #include "random/normal.hpp"
@@ -24,6 +25,8 @@ struct Psgld {
   static constexpr double start_counts = 10.0;  // steps that the start of v is worth
 
   void start(size_t dim) { excess.assign(dim, largest_curvature); }
+
+  auto state() { return std::tie(excess, seen); }
 
   void step(std::vector<double>& theta, const std::vector<double>& g, double h, Stream& diffusion) noexcept {
     const double noise = heat * heat * 2.0 / h;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 #include <vector>
 
 #include "random/normal.hpp"
@@ -27,6 +28,8 @@ struct Sgfs {
 
   static constexpr double growth =
       1.1;  // J_t is computed anew when there is this much more to compute it from
+
+  auto state() { return std::tie(moments, eigen.values, eigen.vectors, seen, next_update); }
 
   void start(size_t dim) {
     moments.assign(dim * (dim + 1) / 2, 0.0);

@@ -2,6 +2,7 @@
 // with standard deviation sqrt(2a/eta). Deviation from the paper: theta moves by the new v, not the old one.
 #pragma once
 
+#include <tuple>
 #include <vector>
 
 #include "random/stream.hpp"
@@ -11,6 +12,8 @@ namespace pydpmc {
 struct Sghmc {
   double friction;
   std::vector<double> v;
+
+  auto state() { return std::tie(v); }
 
   void step(std::vector<double>& theta, const std::vector<double>& g, double eta, Stream&) noexcept {
     for (size_t j = 0; j < theta.size(); ++j) {

@@ -4,6 +4,7 @@
 // theta is low by alpha/2.
 #pragma once
 
+#include <tuple>
 #include <vector>
 
 #include "random/stream.hpp"
@@ -13,6 +14,8 @@ namespace pydpmc {
 struct Sgnht {
   double alpha;
   std::vector<double> v;
+
+  auto state() { return std::tie(alpha, v); }
 
   void step(std::vector<double>& theta, const std::vector<double>& g, double eta, Stream&) noexcept {
     double energy = 0.0;

@@ -11,10 +11,12 @@ from .bounded_range import AcceptBit, BoundedRange
 from .calibration import calibrate
 from .events import Event, ProfileEvent
 from .gaussian import GDP, Gaussian
+from .gibbs import gaussian_mean_weight, gibbs_mu, gibbs_weight
 from .guarantee import Guarantee, combine, compose
 from .heikkila2019 import heikkila2019
 from .interchange import from_dp_event
 from .langevin_iterate import LangevinIterate
+from .minami2016 import minami2016_gaussian_mean_weight, minami2016_steps, minami2016_weight
 from .minibatch_accept_bit import MinibatchAcceptBit
 from .poisson_gaussian import PoissonGaussian
 from .pure_dp import PureDP
@@ -39,6 +41,12 @@ __all__ = [
     "combine",
     "compose",
     "from_dp_event",
+    "gaussian_mean_weight",
+    "gibbs_mu",
+    "gibbs_weight",
     "heikkila2019",
+    "minami2016_gaussian_mean_weight",
+    "minami2016_steps",
+    "minami2016_weight",
     "without_replacement",
 ]

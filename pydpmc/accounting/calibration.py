@@ -28,6 +28,7 @@ def calibrate(
     adjacency: str = "replace",
     bracket: tuple[float, float] | None = None,
     integer: bool = True,
+    unit: str = "one record",
 ) -> float:
     """Largest x such that ``compose(make_items(x))`` is (epsilon, delta)-DP; the cost must grow with x.
 
@@ -39,6 +40,8 @@ def calibrate(
         Smallest and largest value allowed; needed if the parameter is real, (1, 10**12) by default otherwise.
     integer
         Whether the parameter is a whole number.
+    unit
+        What is protected; guarantees among the items must speak of the same.
 
     Raises
     ------
@@ -57,24 +60,26 @@ def calibrate(
         if not integer:
             raise ValueError("a real parameter needs bracket=(smallest, largest)")
         bracket = (1, LARGEST_COUNT)
-    search = _Search(make_items, epsilon, delta, adjacency, integer)
+    search = _Search(lambda x: compose(make_items(x), adjacency, unit=unit), epsilon, delta, adjacency, integer)
     return search.largest(*bracket)
 
 
 class _Search:
-    def __init__(self, make_items: MakeItems, epsilon: float, delta: float, adjacency: str, integer: bool) -> None:
-        self.make_items, self.target, self.budget_delta = make_items, epsilon, delta
+    def __init__(
+        self, guarantee: Callable[[float], Guarantee], epsilon: float, delta: float, adjacency: str, integer: bool
+    ) -> None:
+        self.guarantee, self.target, self.budget_delta = guarantee, epsilon, delta
         self.adjacency, self.integer = adjacency, integer
         self.known: dict[float, float] = {}
         self.last = math.nan
 
     def cost(self, x: float) -> float:
         if x not in self.known:
-            self.known[x] = compose(self.make_items(x), self.adjacency).epsilon(self.budget_delta)
+            self.known[x] = self.guarantee(x).epsilon(self.budget_delta)
         return self.known[x]
 
     def quick_cost(self, x: float) -> float:
-        uses = compose(self.make_items(x), self.adjacency).events
+        uses = self.guarantee(x).events
         bounds = bounds_of(uses, self.adjacency, quick=True) if uses else []
         return min((bound.epsilon(self.budget_delta) for bound in bounds), default=math.inf)
 

@@ -81,8 +81,10 @@ class Guarantee:
     def __repr__(self) -> str:
         uses = ", ".join(f"({event!r}, {n})" for event, n in self.events)
         void = f", void={self.void!r}" if self.void is not None else ""
+        unit = f", unit={self.unit!r}" if self.unit != "one record" else ""
         variation = f", total_variation={self.total_variation:.3g}" if self.total_variation else ""
-        return f"Guarantee([{uses}], adjacency={self.adjacency!r}, assumptions={self.assumptions!r}{variation}{void})"
+        shown = f"adjacency={self.adjacency!r}, assumptions={self.assumptions!r}{variation}{void}{unit}"
+        return f"Guarantee([{uses}], {shown})"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, strings and lists, e.g. for JSON."""

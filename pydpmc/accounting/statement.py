@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from .guarantee import Guarantee
 
 NEIGHBOURS = {
-    "replace": "{unit} replaced by any other (the number of records is public)",
+    "replace": "{unit} replaced by any other (the number of {units} is public)",
     "add_remove": "{unit} added or removed",
 }
 
@@ -20,10 +20,11 @@ def statement(guarantee: Guarantee, delta: float) -> str:
     if guarantee.void is not None:
         return f"There is NO differential-privacy guarantee: {guarantee.void}."
     released = "; ".join(f"{n} x {event.describe()}" for event, n in guarantee.events) or "nothing"
+    released = released.replace("record", guarantee.unit.removeprefix("one "))  # events know no other unit
     epsilon = guarantee.epsilon(delta)
-    neighbours = NEIGHBOURS[guarantee.adjacency].format(unit=guarantee.unit)
+    neighbours = NEIGHBOURS[guarantee.adjacency].format(unit=guarantee.unit, units=units_of(guarantee.unit))
     return (
-        f"This release is ({upper(epsilon, 4)}, {float(delta)!r})-differentially private. "
+        f"{_lead(guarantee.assumptions)} ({upper(epsilon, 4)}, {float(delta)!r})-differentially private. "
         f"Protected unit: {guarantee.unit}. Neighbouring data sets differ by {neighbours}. "
         f"Released: {released}. {_precision(guarantee.total_variation)}{_conditions(guarantee.assumptions)}"
     )
@@ -36,6 +37,15 @@ def _precision(total_variation: float) -> str:
         f"Random numbers of finite precision are within {upper(total_variation, 2)} of these in total variation, which "
         "is charged to delta. "
     )
+
+
+def units_of(unit: str) -> str:
+    """Return "records" for "one record"."""
+    return unit.removeprefix("one ") + "s"
+
+
+def _lead(assumptions: tuple[str, ...]) -> str:
+    return "If the assumptions below hold, this release is" if assumptions else "This release is"
 
 
 def _conditions(assumptions: tuple[str, ...]) -> str:

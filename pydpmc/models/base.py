@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from ..priors import Prior
+from ..priors import Flat, Normal, Prior
 from ..public import Public
 
 Floats = npt.NDArray[np.float64]
@@ -80,9 +80,21 @@ class Model:
         """Return a bound that no coordinate of a likelihood's maximum exceeds, or None."""
         return None
 
+    def loglik_ceiling(self) -> float:
+        """Return what a record's log-likelihood never exceeds, up to terms free of theta; infinite if unknown."""
+        return float("inf")
+
     def information(self, public: Public) -> float | None:
         """Return a forecast of the Fisher information of one record about one coordinate."""
         return None
+
+    def mean(self, parameters: Mapping[str, Floats], x: Floats) -> Floats:
+        """Return the mean of y given x, shape (draws, records), from parameters of shape (draws, size)."""
+        raise ValueError(f"{type(self).__name__} has no mean given features; read its draws instead")
+
+    def probabilities(self, parameters: Mapping[str, Floats], x: Floats) -> Floats:
+        """Return the probabilities of the classes given x, shape (draws, records, classes)."""
+        raise ValueError(f"{type(self).__name__} has no probabilities of classes; see predict")
 
     @property
     def constants(self) -> tuple[float, float]:
@@ -91,7 +103,7 @@ class Model:
 
     @property
     def label_count(self) -> int | None:
-        """Number of classes k if targets must be whole numbers from 0 to k - 1, else None."""
+        """Number of classes k if targets (or the only column) must be whole numbers from 0 to k - 1, else None."""
         return 2 if self.binary_target else None
 
     @property
@@ -121,6 +133,17 @@ class Model:
         return np.concatenate(
             [np.zeros(b.size) if b.positive else self.block_prior(b).precision(b.size) for b in self.blocks(public)]
         )
+
+    def normal_prior(self, public: Public) -> dict[str, list[float] | list[float | None]]:
+        """Return mean and precision of each coordinate's prior; precision None if it is neither normal nor flat."""
+        mean: list[float] = []
+        precision: list[float | None] = []
+        for b in self.blocks(public):
+            prior = self.block_prior(b)
+            known = isinstance(prior, Normal | Flat) and not b.positive
+            mean += prior.centre(b.size).tolist()
+            precision += prior.precision(b.size).tolist() if known else [None] * b.size
+        return {"prior_mean": mean, "prior_precision": precision}
 
     def centre(self, public: Public) -> Floats:
         """Return the prior's centre, the default start of a chain (sigma starts at 1)."""

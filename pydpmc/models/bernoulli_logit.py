@@ -31,6 +31,11 @@ class BernoulliLogit(Model):
     convex: ClassVar[bool] = True
     prior: Prior | Mapping[str, Prior] = field(default_factory=Normal)
 
+    @property
+    def label_count(self) -> int:
+        """Return 2: x is 0 or 1."""
+        return 2
+
     def priors(self) -> Prior | Mapping[str, Prior]:
         """Return the prior of theta."""
         return self.prior
@@ -54,6 +59,10 @@ class BernoulliLogit(Model):
     def gradient_error(self, public: Public, reach: float) -> float:
         """Return 16 roundings of a gradient that is at most 1."""
         return 16 * ROUNDING
+
+    def loglik_ceiling(self) -> float:
+        """Return 0: it is the logarithm of a probability."""
+        return 0.0
 
     def information(self, public: Public) -> float:
         """Return 1/4, the information of a fair coin."""

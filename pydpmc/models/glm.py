@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from ..priors import Normal, Prior
 from ..public import Public
-from .base import ROUNDING, Block, Model, linear_blocks, predictor_norm
+from .base import ROUNDING, Block, Floats, Model, linear_blocks, predictor_norm
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,15 @@ class LinearPredictor(Model):
     def blocks(self, public: Public) -> tuple[Block, ...]:
         """Return intercept (if any) and beta."""
         return linear_blocks(public, self.intercept)
+
+    def mean(self, parameters: Mapping[str, Floats], x: Floats) -> Floats:
+        """Return the inverse link of the linear predictor, shape (draws, records)."""
+        predictor = parameters["beta"] @ x.T
+        return self.inverse_link(predictor + parameters["intercept"] if self.intercept else predictor)
+
+    def inverse_link(self, predictor: Floats) -> Floats:
+        """Return the mean of y at a value of the linear predictor."""
+        raise ValueError(f"{type(self).__name__} has no mean given features; read its draws instead")
 
     def slope(self) -> float | None:
         """Return the Lipschitz constant of the log-likelihood in the linear predictor, or None."""

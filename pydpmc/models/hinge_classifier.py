@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from ..public import Public
+from .base import Floats
 from .glm import LinearPredictor
 
 
@@ -24,6 +27,7 @@ class HingeClassifier(LinearPredictor):
 
     core_name: ClassVar[str] = "hinge_classifier"
     has_second_moments: ClassVar[bool] = True
+    convex: ClassVar[bool] = True
     binary_target: ClassVar[bool] = True
 
     def slope(self) -> float:
@@ -34,3 +38,11 @@ class HingeClassifier(LinearPredictor):
         """Return a forecast only: the hinge bends within a margin of width about 2."""
         norm = self.norm(public)
         return None if norm is None else 0.25 * norm**2 / (public.width + self.intercept)
+
+    def inverse_link(self, predictor: Floats) -> Floats:
+        """Return the class: 1 where the predictor is positive."""
+        return np.asarray(predictor > 0, dtype=np.float64)
+
+    def loglik_ceiling(self) -> float:
+        """Return 0: minus a loss."""
+        return 0.0

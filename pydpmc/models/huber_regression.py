@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from .base import Floats
 from .checks import require_positive
 from .glm import LinearPredictor
 
@@ -53,3 +54,11 @@ class HuberRegression(LinearPredictor):
     def curvature(self) -> float:
         """Return 1 / sigma^2."""
         return 1.0 / self.sigma**2
+
+    def inverse_link(self, predictor: Floats) -> Floats:
+        """Return the predictor."""
+        return predictor
+
+    def loglik_ceiling(self) -> float:
+        """Return 0: minus a loss."""
+        return 0.0

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..public import Public
-from .base import Block
+from .base import Block, Floats
 from .checks import require_positive
 from .glm import LinearPredictor
 
@@ -75,6 +75,14 @@ class LinearRegression(LinearPredictor):
     def curvature(self) -> float | None:
         """Return 1 / sigma^2 if sigma is known."""
         return None if self.sigma is None else 1.0 / self.sigma**2
+
+    def inverse_link(self, predictor: Floats) -> Floats:
+        """Return the predictor."""
+        return predictor
+
+    def loglik_ceiling(self) -> float:
+        """Return 0 if sigma is known; else -log sigma has no bound."""
+        return float("inf") if self.sigma is None else 0.0
 
     def _likely_sigma(self, public: Public) -> float | None:
         if self.sigma is not None or public.y_bounds is None:

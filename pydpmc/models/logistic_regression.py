@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
+from .base import Floats
 from .glm import LinearPredictor
 
 
@@ -41,3 +45,18 @@ class LogisticRegression(LinearPredictor):
     def curvature(self) -> float:
         """Return 1/4."""
         return 0.25
+
+    def inverse_link(self, predictor: Floats) -> Floats:
+        """Return logistic(predictor)."""
+        from scipy.special import expit
+
+        return np.asarray(expit(predictor))
+
+    def probabilities(self, parameters: Mapping[str, Floats], x: Floats) -> Floats:
+        """Return P(y = 0) and P(y = 1)."""
+        positive = self.mean(parameters, x)
+        return np.stack([1.0 - positive, positive], axis=2)
+
+    def loglik_ceiling(self) -> float:
+        """Return 0: it is the logarithm of a probability."""
+        return 0.0

@@ -6,8 +6,13 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from ..public import Public
+from .base import Floats
 from .glm import LinearPredictor
+
+LARGEST_LOG_MEAN = 700.0  # exp of more is infinite
 
 
 @dataclass(frozen=True)
@@ -41,3 +46,8 @@ class PoissonRegression(LinearPredictor):
         if norm is None or public.y_bounds is None:
             return None
         return norm**2 * math.sqrt(max(public.y_bounds[1], 1.0)) / (public.width + self.intercept)
+
+    def inverse_link(self, predictor: Floats) -> Floats:
+        """Return exp(predictor)."""
+        mean: Floats = np.exp(np.minimum(predictor, LARGEST_LOG_MEAN))
+        return mean

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
+
+import numpy as np
 
 from ..checks import whole
 from ..priors import Flat
 from ..public import Public
-from .base import Block
+from .base import Block, Floats
 from .glm import LinearPredictor
 
 MOST_CLASSES = 65_536
@@ -92,3 +95,13 @@ class SoftmaxRegression(LinearPredictor):
         if norm is None:
             return None
         return norm**2 * (self.classes - 1) / self.classes**2 / (public.width + self.intercept)
+
+    def probabilities(self, parameters: Mapping[str, Floats], x: Floats) -> Floats:
+        """Return P(y = c) of every class c."""
+        from scipy.special import softmax
+
+        beta = parameters["beta"].reshape(-1, self.classes, x.shape[1])
+        predictors = np.einsum("dkj,mj->dmk", beta, x)
+        if self.intercept:
+            predictors = predictors + parameters["intercept"][:, None, :]
+        return np.asarray(softmax(predictors, axis=2))

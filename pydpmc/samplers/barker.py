@@ -43,7 +43,8 @@ class Barker(Sampler):
     radius
         Where ``"truncated_gaussian"`` is cut off, in units of `scale`.
     clip
-        Bound B on one record's log-likelihood ratio. Left open it is L times the reach of the proposal.
+        Bound B on the log-likelihood ratio of one record, or of a group. Left open it is L times the reach of the
+        proposal, times ``max_group_size`` where that is declared.
     w
         Tempering weight of the likelihood, in (0, 1]; 1 is the posterior.
     n0
@@ -92,6 +93,11 @@ class Barker(Sampler):
         from .choose import choose
 
         return choose(request)
+
+    @property
+    def supports_groups(self) -> bool:
+        """Whether groups of records can be protected: in the exact test, on all of them (docs/privacy/groups.md)."""
+        return self.batch_size is None
 
     @property
     def given_scale(self) -> Scale | None:

@@ -99,7 +99,8 @@ def _clip(request: Request, walk: Walk, draft: Settings) -> float:
 
 def _slope(request: Request) -> float | None:
     lipschitz = request.model.lipschitz(request.public)
-    return lipschitz if lipschitz is not None else request.model.typical_lipschitz(request.public)
+    slope = lipschitz if lipschitz is not None else request.model.typical_lipschitz(request.public)
+    return None if slope is None else slope * (request.public.records_per_unit or 1)
 
 
 def _correction_variance(request: Request, draft: Settings) -> float:
@@ -172,6 +173,7 @@ def _affordable_steps(request: Request, settings: Settings) -> int:
             epsilon=request.epsilon,
             delta=request.delta,
             adjacency=request.adjacency,
+            unit=request.public.unit,
         )
     except BudgetError:
         return 0

@@ -10,6 +10,7 @@ import numpy as np
 from ..models import Model
 from ..public import Public
 from .settings import Settings
+from .units import lipschitz_of_unit
 
 ENOUGH_DRAWS = 100.0
 SOME_DRAWS = 20.0
@@ -120,7 +121,7 @@ def posterior_sd(model: Model, public: Public, n: int | None, w: float) -> float
 def forecast(model: Model, public: Public, settings: Settings, chains: int) -> Forecast:
     """Return the forecast of a fully specified run."""
     dim, steps, move = settings.walk.dim, settings.steps, settings.walk.step
-    lipschitz = model.lipschitz(public)
+    lipschitz = lipschitz_of_unit(model, public)
     safe = lipschitz is not None and settings.clip >= lipschitz * settings.walk.reach * (1.0 - 1e-9)
     sd = posterior_sd(model, public, settings.n, settings.w)
     known = sd is not None and model.information(public) is not None and settings.n is not None

@@ -38,12 +38,14 @@ class GradientSampler(Sampler):
     sampling
         ``"poisson"``, ``"without_replacement"`` (replace only) or ``"full"``.
     clip
-        Bound L on the norm of one record's gradient; the model's Lipschitz constant by default.
+        Bound L on the norm of the gradient of one record, or of a group's sum; by default the model's Lipschitz
+        constant, times ``max_group_size`` where that is declared.
     w, n0
         Tempering weight of the likelihood, or the effective number of records it stands for.
     """
 
     core_name: ClassVar[str]
+    supports_groups: ClassVar[bool] = False  # docs/privacy/groups.md names those for which it was proved
     steps: int | None = None
     step_size: float | Schedule | None = None
     batch_size: int | None = None

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import BudgetError
 from .schedules import Constant, Floats, Polynomial, Schedule, as_schedule
+from .units import clip_of_unit
 
 if TYPE_CHECKING:
     from .gradient_settings import GradientSettings
@@ -54,7 +55,7 @@ def _wang2015(request: Request) -> GradientSettings:
     sampling = request.sampler.sampling or ("without_replacement" if request.adjacency == "replace" else "poisson")
     steps = request.sampler.steps
     logs = math.log(2.5 * steps / request.delta) * math.log(2.0 / request.delta)
-    clip = request.sampler.clip or request.model.lipschitz(request.public) or math.nan
+    clip = request.sampler.clip or clip_of_unit(request.model, request.public) or math.nan
     variance = 128.0 * steps * (clip / request.epsilon) ** 2 * logs
     step_size = request.sampler.step_size or Constant(1.0 / variance)
     settings = _settings(request, as_schedule(step_size), sampling)

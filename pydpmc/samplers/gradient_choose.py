@@ -11,6 +11,7 @@ from .gradient_calibration import calibrated
 from .gradient_settings import GradientSettings
 from .request import Request
 from .schedules import Constant, as_schedule, checked_values
+from .units import clip_of_unit
 
 NOISE_SHARE = 0.1  # largest share of the injected variance that the choice of the batch may add
 LEAST_MULTIPLIER = 4.0  # below, the cost of a step grows faster than its step size
@@ -87,7 +88,7 @@ def _known(n: int | None) -> int:
 def _clip(request: Request, draft: GradientSettings) -> float:
     if request.sampler.clip is not None:
         return float(request.sampler.clip)
-    lipschitz = request.model.lipschitz(request.public)
+    lipschitz = clip_of_unit(request.model, request.public)
     if request.private and lipschitz is None:
         raise ValueError(
             f"clip: {type(request.model).__name__} has no Lipschitz constant under the declared bounds; give clip, the "
@@ -105,7 +106,7 @@ def _stable_step(request: Request) -> float:
     if curvature is None:
         raise ValueError(
             "step_size: the planner needs a smooth model, declared bounds and a public number of records to choose "
-            "it (public_n in Data under add_remove); give step_size"
+            "it (public_n in Data under add_remove, max_group_size with groups); give step_size"
         )
     return float(request.sampler.stable_share / curvature * request.sampler.friction_of_noise)
 
@@ -113,9 +114,10 @@ def _stable_step(request: Request) -> float:
 def largest_curvature(request: Request) -> float | None:
     """Return a public bound on the curvature of U, or None."""
     smoothness = request.model.smoothness(request.public)
-    if smoothness is None or request.n is None:
+    records = request.public.records_per_unit
+    if smoothness is None or request.n is None or records is None:
         return None
-    return request.w * request.n * smoothness + float(request.model.prior_precision(request.public).max())
+    return request.w * request.n * records * smoothness + float(request.model.prior_precision(request.public).max())
 
 
 def _batch(request: Request, step_size: float) -> tuple[str, int]:
@@ -125,7 +127,7 @@ def _batch(request: Request, step_size: float) -> tuple[str, int]:
     sampling = sampler.sampling or "poisson"
     if sampler.batch_size is not None:
         return sampling, sampler.batch_size
-    lipschitz = sampler.clip or request.model.lipschitz(request.public)
+    lipschitz = sampler.clip or clip_of_unit(request.model, request.public)
     if lipschitz is None:
         return "full", 0
     per_noise = step_size / (2.0 * sampler.friction_of_noise)  # one over the variance of the injected noise
@@ -176,6 +178,7 @@ def _affordable_at_a_constant_step(request: Request, settings: GradientSettings)
         delta=request.delta or 0.0,
         adjacency=request.adjacency,
         bracket=(request.chains, MOST_STEPS * request.chains),
+        unit=request.public.unit,
     )
     steps = int(total) // request.chains
     while steps > 1 and not _fits(request, dataclasses.replace(settings, steps=steps)):

@@ -9,6 +9,7 @@ from ..models import Model
 from ..public import Public
 from .forecast import ENOUGH_DRAWS, SOME_DRAWS, posterior_sd
 from .gradient_settings import GradientSettings
+from .units import lipschitz_of_unit
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ def forecast(model: Model, public: Public, settings: GradientSettings, chains: i
     sd = posterior_sd(model, public, settings.n, settings.w) if known else None
     relaxation = None if sd is None else sd**2
     precision = model.prior_precision(public)
-    lipschitz = model.lipschitz(public)
+    lipschitz = lipschitz_of_unit(model, public)
     return GradientForecast(
         time=time,
         relaxation=relaxation,

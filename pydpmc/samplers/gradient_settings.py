@@ -157,7 +157,7 @@ class GradientSettings:
         rows = [
             ("records per step", batch),
             ("step size", f"{sizes}; diffusion time {h.sum():.4g}"),
-            ("gradient clip", f"{self.clip:.4g}"),
+            ("gradient clip", f"{self.clip:.4g} per record"),
             ("noise multiplier", f"{self.noise.min() / self.sensitivity:.4g} and more"),
         ]
         if self.calibration is not None:

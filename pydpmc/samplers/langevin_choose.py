@@ -42,7 +42,7 @@ def settings_of(request: Request, w: float, draws: int) -> LangevinSettings:
     public = dataclasses.replace(request.public, n=request.n)
     bends = curvature(model, public, w)
     step_size = widest_step(bends, sampler.bias) if sampler.step_size is None else float(sampler.step_size)
-    if step_size * bends.largest >= 2.0:
+    if request.private and step_size * bends.largest >= 2.0:
         raise ValueError(
             f"step_size is {step_size:g} but must be below {2.0 / bends.largest:.6g}, 2 over the largest curvature of "
             "the target, or its chain would not contract; leave it out, or lower w"

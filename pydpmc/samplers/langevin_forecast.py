@@ -71,6 +71,6 @@ def forecast(settings: LangevinSettings) -> LangevinForecast:
         noise_of_mean=sd / math.sqrt(settings.draws),
         prior_sd=1.0 / math.sqrt(least) if least > 0 else math.inf,
         condition=settings.curvature.condition,
-        widened=1.0 / math.sqrt(1.0 - stiffest / 2.0) - 1.0,
+        widened=1.0 / math.sqrt(1.0 - stiffest / 2.0) - 1.0 if stiffest < 2.0 else math.inf,
         bias=settings.bias,
     )

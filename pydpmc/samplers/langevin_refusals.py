@@ -33,12 +33,14 @@ def refuse_unsupported(request: Request) -> None:
 
 def _refuse_model(model: Model, public: Public) -> None:
     name = type(model).__name__
-    if not model.convex:
+    smooth = model.smoothness(public) is not None
+    bounded = model.gradient_change(public, "replace") is not None
+    if not model.convex or (bounded and not smooth):
         raise UnsupportedEventError(
             f"{name} by Langevin has no proof: it needs a convex, smooth log-likelihood whose gradients are bounded, "
             "such as LogisticRegression, HuberRegression (for LinearRegression) or GaussianMean; or use Barker or SGLD"
         )
-    if model.smoothness(public) is None or model.gradient_change(public, "replace") is None:
+    if not (smooth and bounded):
         raise ValueError(f"{name} by Langevin needs declared bounds: pass row_norm or x_bounds to Data")
     if model.gradient_error(public, 1.0) is None:
         raise UnsupportedEventError(f"{name} states no bound on the rounding of its gradients, which Langevin needs")

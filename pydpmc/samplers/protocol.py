@@ -96,6 +96,10 @@ class Release:
     thin: int
     hidden: bool = False
 
+    def made(self, steps_done: int) -> int:
+        """Return how many draws of each chain there are after so many steps."""
+        return min(self.kept, max(0, steps_done - self.warmup) // self.thin)
+
 
 def all_iterates(steps: int, chains: int, draws: int | None, warmup: int | None) -> Release:
     """Return the release of a sampler whose guarantee covers every iterate: thinning is free."""

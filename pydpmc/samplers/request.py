@@ -27,7 +27,7 @@ class Request:
 
     @property
     def n(self) -> int | None:
-        """The number of records, if it may be known."""
+        """The number of records (or groups), if it may be known."""
         return self.public.size(self.adjacency)
 
     @property
@@ -50,4 +50,5 @@ class Request:
         """Return epsilon of these uses together with whatever the start has cost."""
         assert self.delta is not None
         own: list[tuple[Event, int] | Guarantee] = [*uses, *self.earlier]
-        return compose(own, adjacency=self.adjacency, total_variation=total_variation).epsilon(self.delta)
+        guarantee = compose(own, adjacency=self.adjacency, unit=self.public.unit, total_variation=total_variation)
+        return guarantee.epsilon(self.delta)

@@ -27,3 +27,4 @@ class SGHMC(MomentumSampler):
     """
 
     core_name: ClassVar[str] = "sghmc"
+    supports_groups: ClassVar[bool] = True

@@ -44,6 +44,7 @@ class SGLD(GradientSampler):
     """
 
     core_name: ClassVar[str] = "sgld"
+    supports_groups: ClassVar[bool] = True
     calibration: str | None = None
     preconditioner: str | None = None
 

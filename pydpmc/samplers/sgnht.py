@@ -27,3 +27,4 @@ class SGNHT(MomentumSampler):
     """
 
     core_name: ClassVar[str] = "sgnht"
+    supports_groups: ClassVar[bool] = True

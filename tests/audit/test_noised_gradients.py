@@ -20,9 +20,10 @@ TRIALS, CONFIDENCE, DELTA = 200_000, 1e-6, 1e-3
 
 
 def query(y, z, *, adjacency, sampling, batch_size=None, public_n=None, method=dp.SGLD):
-    """Return the plan of one step with noise multiplier z, and the compiled run of it."""
-    y = np.asarray(y, dtype=float)
-    data = dp.Data(np.ones(len(y)), y, public_n=public_n)
+    """Return the plan of one step with noise multiplier z, and the compiled run of it; lists in y are groups."""
+    ids = np.repeat(np.arange(len(y)), [len(np.atleast_1d(g)) for g in y])
+    groups = {"groups": ids} if any(isinstance(g, list) for g in y) else {}
+    data = dp.Data(np.ones(len(ids)), np.concatenate([np.atleast_1d(g) for g in y]), public_n=public_n, **groups)
     n = data.public.size(adjacency)
     rate = 1.0 if batch_size is None else batch_size / n
     sampler = method(
@@ -60,6 +61,21 @@ PAIRS = {
         [FAR, 0, 0],
         [0, 0],
         {"adjacency": "add_remove", "sampling": "poisson", "batch_size": 1, "public_n": 2},
+    ),
+    "groups, full, replace": (
+        [[FAR, FAR, 0.2], [0]],
+        [[-FAR], [0]],
+        {"adjacency": "replace", "sampling": "full"},
+    ),
+    "groups, poisson, add_remove": (
+        [[FAR, 0.2, FAR], [0, 0], [0]],
+        [[0, 0], [0]],
+        {"adjacency": "add_remove", "sampling": "poisson", "batch_size": 1, "public_n": 2},
+    ),
+    "groups, without replacement": (
+        [[FAR] * 9, [-FAR, -FAR]],
+        [[-FAR], [-FAR, -FAR]],
+        {"adjacency": "replace", "sampling": "without_replacement", "batch_size": 1},
     ),
     "without replacement": (
         [FAR, -FAR],

@@ -46,7 +46,9 @@ def compiled_run() -> Callable[..., Any]:
         """Return the compiled run of a plan, all draws kept, and the array it fills."""
         draws = np.full((plan.chains, plan.settings.steps, plan.settings.walk.dim), np.nan)
         arguments = (_target_arguments(plan, data) | plan.settings.core_arguments(data.public)) | changed
-        core = _core.BarkerRun(**arguments, init=_starts(plan, plan.chains, seed), draws=draws, warmup=0, thin=1, seed=seed)
+        core = _core.BarkerRun(
+            **arguments, init=_starts(plan, plan.chains, seed), draws=draws, warmup=0, thin=1, seed=seed
+        )
         return core, draws
 
     return build

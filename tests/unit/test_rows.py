@@ -101,7 +101,7 @@ def representable(model: Any, rng: np.random.Generator, width: int) -> dict[str,
     x = rng.uniform(-0.5, 0.5, (n, 1 if model.one_column else width)).astype(SINGLE).astype(float)
     if isinstance(model, dp.BernoulliLogit):
         x = rng.integers(0, 2, (n, 1)).astype(float)
-    y = rng.integers(0, 2 if model.binary_target else 4, n).astype(float) if model.needs_target else None
+    y = rng.integers(0, model.label_count or 4, n).astype(float) if model.needs_target else None
     bounds = {"y_bounds": (0.0, 4.0)} if model.needs_target else {}
     return {"x": x, "y": y, "row_norm": 8.0} | bounds
 

@@ -224,12 +224,12 @@ def test_the_progress_bar_waits_two_seconds_and_can_be_silenced(monkeypatch, cap
     with progress.Progress(2, 100, True) as bar:
         now[0] = 1.9
         bar.update(10)
-        assert bar._bar is None
+        assert bar._lines is None
         now[0] = 2.1
         bar.update(20)
-        assert bar._bar is not None
+        assert bar._lines is not None
     shown = capsys.readouterr()
-    assert "2 chains" in shown.err
+    assert "chain 2: 20 of 100 steps" in shown.err
     assert shown.out == ""
     with progress.Progress(2, 100, False) as silent:
         now[0] = 99.0

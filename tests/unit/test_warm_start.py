@@ -24,6 +24,14 @@ def test_the_start_is_the_mean_and_its_cost_is_composed(data, first):
     assert first.guarantee.epsilon(1e-6) < plan.guarantee.epsilon(1e-6) <= 1.0
 
 
+def test_the_same_run_again_is_charged_twice(data, first):
+    """Equal events of the start and of the run are merged into one entry with both counts."""
+    plan = dp.plan(dp.BernoulliLogit(), data.public, dp.Barker(steps=10, scale=0.01))
+    once = plan.run(data, progress=False)
+    again = dp.plan(dp.BernoulliLogit(), data.public, dp.Barker(steps=10, scale=0.01), init=once)
+    assert again.guarantee.events == tuple((event, 2 * uses) for event, uses in once.guarantee.events)
+
+
 def test_the_rest_of_the_budget_buys_fewer_steps(data, first):
     alone = dp.plan(dp.BernoulliLogit(), data.public, dp.SGLD(), epsilon=1.0, delta=1e-6)
     warm = dp.plan(dp.BernoulliLogit(), data.public, dp.SGLD(), epsilon=1.0, delta=1e-6, init=first)

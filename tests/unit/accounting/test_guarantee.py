@@ -17,6 +17,7 @@ ONE_OF_EACH = [
     (acc.GDP(0.1), 1),
     (acc.Gaussian(9.0), 1),
     (acc.Gaussian(3.0).poisson(0.1), 5),
+    (acc.LangevinIterate(100, 1e-3, 0.1, 1.0, 50.0, "replace", error=1e-6), 2),
     (acc.MinibatchAcceptBit(b=100, n=1000, v_max=0.5), 6),
     (acc.PureDP(0.01), 3),
     (acc.Gaussian(5.0).without_replacement(10, 100), 4),

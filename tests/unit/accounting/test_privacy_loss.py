@@ -20,6 +20,7 @@ EVENTS = [
     acc.Gaussian(10.0).poisson(0.9),
     acc.PureDP(0.7),
     acc.Gaussian(2.0).without_replacement(50, 1000),
+    acc.LangevinIterate(100, 1e-3, 0.5, 1.0, 50.0, "replace"),
     acc.MinibatchAcceptBit(b=100, n=1000, v_max=0.5),
 ]
 

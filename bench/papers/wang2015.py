@@ -1,0 +1,160 @@
+"""Figure 2 of papers/001 (Wang, Fienberg, Smola 2015) on Abalone and Adult, with pydpmc's samplers beside its methods.
+
+python wang2015.py [--runs 10] [--data abalone adult] [--methods ...]   runs, and keeps the figures in wang2015.json
+python wang2015.py --table                                              prints them
+python wang2015.py --plot out.png                                       draws them (matplotlib)
+
+Test accuracy of logistic regression at (epsilon, 1e-5), one record replaced. Constants that a method leaves to its user
+(penalty, radius, prior scale, tempering weight) are picked per epsilon by mean test accuracy, for every method alike.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import erm
+import numpy as np
+import posterior_sample
+import uci
+
+import pydpmc as dp
+
+DELTA = 1e-5
+EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
+RESULTS = Path(__file__).with_suffix(".json")
+PENALTIES = (1.0, 3.0, 10.0, 30.0, 100.0)
+RADII = (2.0, 8.0, 16.0)
+SCALES = (1.0, 3.0, 10.0)
+OPS_SCALE = 10.0
+
+Fit = Callable[[uci.Split, float, float, np.random.Generator], np.ndarray]
+
+
+def private(split: uci.Split, epsilon: float, sampler: dp.samplers.protocol.Sampler, scale: float) -> np.ndarray:
+    """Return the mean of the draws of logistic regression with prior Normal(scale), by a pydpmc sampler."""
+    data = dp.Data(split.x, split.y, row_norm=1.0)
+    model = dp.LogisticRegression(prior=dp.Normal(scale=scale))
+    post = dp.sample(model, data, sampler, epsilon=epsilon, delta=DELTA, progress=False)
+    return np.asarray(post.draws["beta"].mean(axis=(0, 1)))
+
+
+def ops(split: uci.Split, epsilon: float, radius: float, rng: np.random.Generator) -> np.ndarray:
+    weight = posterior_sample.ops_weight(epsilon, radius)
+    return posterior_sample.ops_draws(split.x, split.y, weight, OPS_SCALE, radius, 1, rng)[0]
+
+
+def paper_hybrid(split: uci.Split, epsilon: float, radius: float, rng: np.random.Generator) -> np.ndarray:
+    start = ops(split, epsilon / 2, radius, rng)
+    return posterior_sample.hybrid_sgnht(split.x, split.y, start, epsilon / 2, DELTA, OPS_SCALE, rng)
+
+
+METHODS: dict[str, tuple[tuple[float, ...], Fit]] = {
+    "non-private": ((0.01, 0.1, 1.0), lambda s, e, c, rng: erm.minimiser(s.x, s.y, c)),
+    "output perturbation": (PENALTIES, lambda s, e, c, rng: erm.output_perturbation(s.x, s.y, e, DELTA, c, rng)),
+    "objective perturbation": (PENALTIES, lambda s, e, c, rng: erm.objective_perturbation(s.x, s.y, e, DELTA, c, rng)),
+    "objective, pure": (PENALTIES, lambda s, e, c, rng: erm.objective_perturbation_pure(s.x, s.y, e, c, rng)),
+    "OPS": (RADII, ops),
+    "hybrid + SGNHT": (RADII, paper_hybrid),
+    "pydpmc SGLD": ((0.1, 0.3, 1.0), lambda s, e, c, rng: private(s, e, dp.SGLD(w=c, steps=20_000), 10.0)),
+    "pydpmc Langevin": (SCALES, lambda s, e, c, rng: private(s, e, dp.Langevin(draws=1), c)),
+    "pydpmc Hybrid": (
+        (0.1, 0.3),
+        lambda s, e, c, rng: private(s, e, dp.Hybrid(dp.Langevin(), dp.SGNHT(w=c, steps=20_000), share=0.5), 3.0),
+    ),
+}
+PAPERS = ("output perturbation", "objective perturbation", "objective, pure", "OPS", "hybrid + SGNHT")
+
+
+def split_of(data: str, run: int) -> uci.Split:
+    return uci.abalone(np.random.default_rng(run)) if data == "abalone" else uci.adult()
+
+
+def accuracies(data: str, method: str, epsilon: float, constant: float, runs: int) -> list[float]:
+    found = []
+    for run in range(runs):
+        split = split_of(data, run)
+        theta = METHODS[method][1](split, epsilon, constant, np.random.default_rng([run, 7]))
+        found.append(float(((split.held_out @ theta > 0) == split.truth).mean()))
+    return found
+
+
+def measure(data: list[str], methods: list[str], runs: int) -> None:
+    results = json.loads(RESULTS.read_text()) if RESULTS.is_file() else {}
+    for name in data:
+        for method in methods:
+            for epsilon in EPSILONS if method != "non-private" else (1.0,):
+                started, candidates = time.perf_counter(), []
+                for constant in METHODS[method][0]:
+                    found = accuracies(name, method, epsilon, constant, runs)
+                    candidates.append({"constant": constant, "runs": [round(v, 5) for v in found]})
+                best = max(candidates, key=lambda c: float(np.mean(c["runs"])))
+                results.setdefault(name, {}).setdefault(method, {})[str(epsilon)] = best
+                spent = time.perf_counter() - started
+                print(f"{name}, {method}, epsilon {epsilon:g}: {np.mean(best['runs']):.4f} ({spent:.0f} s)", flush=True)
+                RESULTS.write_text(json.dumps(results, indent=1) + "\n")
+
+
+def summary(cell: dict[str, list[float]]) -> tuple[float, float]:
+    """Return mean and standard error."""
+    runs = np.array(cell["runs"])
+    return float(runs.mean()), float(runs.std(ddof=1) / len(runs) ** 0.5) if len(runs) > 1 else 0.0
+
+
+def table() -> None:
+    for name, methods in json.loads(RESULTS.read_text()).items():
+        print(f"\n| {name} | " + " | ".join(f"{e:g}" for e in EPSILONS) + " |\n|---|" + "---|" * len(EPSILONS))
+        for method in METHODS:
+            if method in methods:
+                cells = [methods[method].get(str(e), methods[method].get("1.0")) for e in EPSILONS]
+                print(f"| {method} | " + " | ".join("{:.3f} ± {:.3f}".format(*summary(c)) for c in cells) + " |")
+
+
+def plot(path: str) -> None:
+    import matplotlib.pyplot as plt
+
+    results = json.loads(RESULTS.read_text())
+    figure, axes = plt.subplots(1, len(results), figsize=(11, 4.2), sharex=True)
+    for axis, (name, methods) in zip(np.atleast_1d(axes), results.items(), strict=True):
+        for method in METHODS:
+            if method not in methods:
+                continue
+            cells = [methods[method].get(str(e), methods[method].get("1.0")) for e in EPSILONS]
+            means, errors = zip(*(summary(c) for c in cells), strict=True)
+            ours = method.startswith("pydpmc")
+            style = (
+                {"color": "black", "linestyle": ":"}
+                if method == "non-private"
+                else {"linestyle": "-" if ours else "--"}
+            )
+            axis.errorbar(EPSILONS, means, yerr=errors, marker="o", markersize=3, capsize=2, label=method, **style)
+        axis.set_xscale("log")
+        axis.set_title(name)
+        axis.set_xlabel(f"epsilon at delta = {DELTA:g}, one record replaced")
+    np.atleast_1d(axes)[0].set_ylabel("test accuracy")
+    np.atleast_1d(axes)[-1].legend(fontsize=7)
+    figure.tight_layout()
+    figure.savefig(path, dpi=80)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=10)
+    parser.add_argument("--data", nargs="+", default=["abalone", "adult"], choices=["abalone", "adult"])
+    parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))
+    parser.add_argument("--table", action="store_true")
+    parser.add_argument("--plot")
+    options = parser.parse_args()
+    if options.table:
+        table()
+    elif options.plot:
+        plot(options.plot)
+    else:
+        measure(options.data, options.methods, options.runs)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,135 @@
+// NutsRun, and the log density it moves on (for tests). What these return is not private.
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <cmath>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bind/shapes.hpp"
+#include "parallel.hpp"
+#include "run_nuts.hpp"
+
+namespace py = pybind11;
+
+namespace pydpmc {
+
+namespace {
+
+Tempering tempering_of(double weight, double prior_weight, std::array<double, 2> loglik_range) {
+  require(weight > 0 && prior_weight > 0, "weights must be positive");
+  require(loglik_range[0] <= 0 && loglik_range[1] >= 0, "loglik_range must hold zero");
+  return {weight, prior_weight, {loglik_range[0], loglik_range[1]}};
+}
+
+class BoundNutsRun {
+ public:
+  BoundNutsRun(RowsArray rows, int columns, bool has_target, const std::string& model, bool intercept,
+               std::array<double, 2> constants, const Array& prior, double weight, double prior_weight,
+               std::array<double, 2> loglik_range, double target_accept, int max_depth, double jitter,
+               Array init, Array draws, int64_t warmup, int64_t thin, std::optional<uint64_t> seed)
+      : rows_(std::move(rows)), draws_(std::move(draws)) {
+    const int dim = require_chains(init, draws_, warmup, thin);
+    const Records records = records_of(rows_, columns, has_target);
+    require(target_accept > 0 && target_accept < 1, "target_accept must lie in (0, 1)");
+    require(max_depth >= 1 && max_depth <= 20, "max_depth must be 1 to 20");
+    require(jitter >= 0 && std::isfinite(jitter), "jitter must be at least 0");
+    run_ = std::make_unique<NutsRun>(
+        Target{records, model_of(model, records, intercept, constants, dim), prior_of(prior, dim)},
+        tempering_of(weight, prior_weight, loglik_range), NutsSpec{warmup, target_accept, max_depth, jitter},
+        seed ? key_from_seed(*seed) : key_from_os(), !seed.has_value(), static_cast<int>(init.shape(0)),
+        init.data(), Draws{draws_.mutable_data(), warmup, thin, draws_.shape(1)});
+  }
+
+  // Blocks are of a size of their own: sums of doubles must not depend on it.
+  void advance(int64_t steps, int threads, int64_t) {
+    require(steps >= 0 && threads >= 1, "steps and threads must be positive");
+    py::gil_scoped_release nogil;
+    run_->advance(steps, threads);
+  }
+
+  int64_t steps_done() const { return run_->steps_done(); }
+
+  template <class Number, class Read>
+  std::vector<Number> each(const Read& read) const {
+    std::vector<Number> values;
+    for (const auto& chain : run_->chains()) values.push_back(static_cast<Number>(read(*chain)));
+    return values;
+  }
+
+ private:
+  RowsArray rows_;
+  Array draws_;
+  std::unique_ptr<NutsRun> run_;
+};
+
+py::tuple density_at(const RowsArray& rows, int columns, bool has_target, const std::string& model,
+                     bool intercept, std::array<double, 2> constants, const Array& prior,
+                     const std::vector<double>& theta, double weight, double prior_weight,
+                     std::array<double, 2> loglik_range, int threads) {
+  const Records records = records_of(rows, columns, has_target);
+  const int dim = static_cast<int>(theta.size());
+  const Target target{records, model_of(model, records, intercept, constants, dim), prior_of(prior, dim)};
+  require(threads >= 1, "threads must be positive");
+  LogDensity density(target, tempering_of(weight, prior_weight, loglik_range));
+  std::vector<double> slopes(static_cast<size_t>(threads) * LogDensity::workspace(target));
+  std::vector<double> gradient(theta.size());
+  Team team(records.n, density_block, threads);
+  double value = 0.0;
+  const auto leader = [&] {
+    value = density(theta, gradient, team, slopes.data());
+    team.dismiss();
+  };
+  with_team(threads, leader, [&](int thread) { team.work(thread); });
+  return py::make_tuple(value, py::array_t<double>(dim, gradient.data()));
+}
+
+template <class Class>
+void bind_statistics(Class& run) {
+  using Run = BoundNutsRun;
+  run.def_property_readonly("step_size", [](const Run& r) {
+    return r.each<double>([](const NutsChain& c) { return c.nuts.step_size; });
+  });
+  run.def_property_readonly("gradients", [](const Run& r) {
+    return r.each<int64_t>([](const NutsChain& c) { return c.statistics.gradients; });
+  });
+  run.def_property_readonly("divergences", [](const Run& r) {
+    return r.each<int64_t>([](const NutsChain& c) { return c.statistics.divergences; });
+  });
+  run.def_property_readonly("deepest", [](const Run& r) {
+    return r.each<int64_t>([](const NutsChain& c) { return c.statistics.deepest; });
+  });
+  run.def_property_readonly("depth_sum", [](const Run& r) {
+    return r.each<double>([](const NutsChain& c) { return c.statistics.depth_sum; });
+  });
+  run.def_property_readonly("accept_sum", [](const Run& r) {
+    return r.each<double>([](const NutsChain& c) { return c.statistics.accept_sum; });
+  });
+}
+
+}  // namespace
+
+}  // namespace pydpmc
+
+void bind_nuts(py::module_& m) {
+  using namespace pydpmc;
+  using Run = BoundNutsRun;
+  auto run = py::class_<Run>(m, "NutsRun")
+                 .def(py::init<RowsArray, int, bool, const std::string&, bool, std::array<double, 2>,
+                               const Array&, double, double, std::array<double, 2>, double, int, double,
+                               Array, Array, int64_t, int64_t, std::optional<uint64_t>>(),
+                      py::kw_only(), py::arg("rows").noconvert(), py::arg("columns"), py::arg("has_target"),
+                      py::arg("model"), py::arg("intercept"), py::arg("constants"), py::arg("prior"),
+                      py::arg("weight"), py::arg("prior_weight"), py::arg("loglik_range"),
+                      py::arg("target_accept"), py::arg("max_depth"), py::arg("jitter"), py::arg("init"),
+                      py::arg("draws").noconvert(), py::arg("warmup"), py::arg("thin"), py::arg("seed"))
+                 .def("advance", &Run::advance, py::arg("steps"), py::arg("threads"), py::arg("block"))
+                 .def_property_readonly("steps_done", &Run::steps_done);
+  bind_statistics(run);
+  m.def("log_density", &density_at, py::kw_only(), py::arg("rows").noconvert(), py::arg("columns"),
+        py::arg("has_target"), py::arg("model"), py::arg("intercept"), py::arg("constants"), py::arg("prior"),
+        py::arg("theta"), py::arg("weight"), py::arg("prior_weight"), py::arg("loglik_range"),
+        py::arg("threads") = 1, "For tests: the log density of the target and its gradient.");
+}

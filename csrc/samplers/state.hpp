@@ -1,0 +1,35 @@
+// What a sampler carries from step to step, flattened to numbers for a checkpoint. A sampler that carries
+// anything names it in `state()`: a tuple of references to numbers and vectors of numbers, all of them
+// functions of released quantities.
+#pragma once
+
+#include <cstddef>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+namespace pydpmc {
+
+template <class Sampler, class Visit>
+void for_each_state(Sampler& sampler, const Visit& visit) {
+  if constexpr (!std::is_empty_v<Sampler>)
+    std::apply([&](auto&... part) { (visit(part), ...); }, sampler.state());
+}
+
+struct AppendState {
+  std::vector<double>& out;
+
+  void operator()(double& value) const { out.push_back(value); }
+  void operator()(std::vector<double>& values) const { out.insert(out.end(), values.begin(), values.end()); }
+};
+
+struct TakeState {
+  const double*& next;
+
+  void operator()(double& value) const { value = *next++; }
+  void operator()(std::vector<double>& values) const {
+    for (double& value : values) value = *next++;
+  }
+};
+
+}  // namespace pydpmc

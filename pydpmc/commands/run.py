@@ -1,0 +1,75 @@
+"""``pydpmc run``."""
+
+from __future__ import annotations
+
+import os
+from argparse import Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ..posterior import Posterior
+    from ..study.study import Study
+
+SUFFIXES = {"posterior": (".npz", ".nc"), "report": (".html",), "table": (".md", ".tex")}
+
+
+def add(commands: Any) -> None:
+    """Declare the command."""
+    parser = commands.add_parser(
+        "run",
+        help="run a study: data, schema, model, sampler, budget and outputs from one file",
+        description="Reads a study file, prints its plan, runs it, and writes its outputs. Every run spends the budget "
+        "anew; a ledger (ledger = ... under [run]) keeps count.",
+    )
+    parser.add_argument("study", type=Path, help="a TOML file; `pydpmc init` writes one")
+    parser.add_argument("--overwrite", action="store_true", help="replace outputs that exist")
+    parser.add_argument("--quiet", action="store_true", help="no progress, no plan, no table")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: Namespace) -> None:
+    """Plan, run, and write the outputs."""
+    from ..study.study import read_study
+
+    study = read_study(arguments.study)
+    _check_outputs(study, arguments.overwrite)
+    data = study.data()
+    planned = study.plan(data.public)
+    if not arguments.quiet:
+        print(planned, end="\n\n")
+    options = dict(study.run_options)
+    if "ledger" in options:
+        options["ledger"] = str(study.path(options["ledger"]))
+    with study.file.errors_at("run"):
+        post = planned.run(data, progress=not arguments.quiet, **options)
+    for name in _write(study, post):
+        print(f"wrote {name}")
+    if not arguments.quiet:
+        print(f"\n{post}")
+
+
+def _check_outputs(study: Study, overwrite: bool) -> None:
+    """Refuse what could not be written, before anything is spent."""
+    if "posterior" not in study.output:
+        raise study.file.error("posterior must be given: where to keep the draws that were paid for", "output")
+    for kind, suffixes in SUFFIXES.items():
+        if kind not in study.output:
+            continue
+        path = study.path(study.output[kind])
+        if path.suffix not in suffixes:
+            raise study.file.error(f"{kind} must end in {' or '.join(suffixes)}", "output", kind)
+        if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
+            raise study.file.error(f"{kind}: the folder {path.parent} does not exist or is read-only", "output", kind)
+        if path.exists() and not overwrite:
+            raise study.file.error(f"{kind}: {path} exists; remove it, or pass --overwrite", "output", kind)
+
+
+def _write(study: Study, post: Posterior) -> list[str]:
+    paths = {kind: study.path(study.output[kind]) for kind in SUFFIXES if kind in study.output}
+    post.save(paths["posterior"])
+    if "table" in paths:
+        paths["table"].write_text(post.table("latex" if paths["table"].suffix == ".tex" else "markdown") + "\n")
+    if "report" in paths:
+        post.report(paths["report"], schema=study.schema, title=study.output.get("title"))
+    return [str(path) for path in paths.values()]

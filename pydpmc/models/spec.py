@@ -1,0 +1,90 @@
+"""A model as plain values and back: for saved posteriors and study files."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from .. import priors
+from ..priors import Prior
+from .base import Model
+
+PRIORS: dict[str, type[Prior]] = {
+    kind.__name__: kind for kind in (priors.Normal, priors.Laplace, priors.StudentT, priors.Flat)
+}
+
+
+def to_spec(model: Model) -> dict[str, Any] | None:
+    """Return the type and the parameters of a model, or None if some of them are not plain values.
+
+    Examples
+    --------
+    >>> import pydpmc as dp
+    >>> to_spec(dp.LogisticRegression())
+    {'type': 'LogisticRegression', 'prior': {'type': 'Normal', 'scale': 1.0, 'loc': 0.0}, 'intercept': False}
+    """
+    spec: dict[str, Any] = {"type": type(model).__name__}
+    for field in dataclasses.fields(model):
+        value = _plain(getattr(model, field.name))
+        if value is _NOT_PLAIN:
+            return None
+        spec[field.name] = value
+    return spec
+
+
+def from_spec(spec: Mapping[str, Any]) -> Model:
+    """Return the model of a type and parameters; whatever is left out has its default."""
+    from . import ALL
+
+    kinds = {kind.__name__: kind for kind in ALL}
+    options = dict(spec)
+    name = options.pop("type", None)
+    if name not in kinds:
+        raise ValueError(f"type must be one of {', '.join(kinds)}, not {name!r}")
+    known = [field.name for field in dataclasses.fields(kinds[name])]
+    unknown = [key for key in options if key not in known]
+    if unknown:
+        raise ValueError(f"{unknown[0]} is not a parameter of {name}, which has {', '.join(known)}")
+    if "prior" in options:
+        options["prior"] = prior_from_spec(options["prior"])
+    return kinds[name](**options)
+
+
+def prior_from_spec(spec: Any) -> Prior | dict[str, Prior]:
+    """Return a prior, or one for each block."""
+    if not isinstance(spec, Mapping):
+        raise ValueError(f'prior must be a table such as {{type = "Normal", scale = 1.0}}, not {spec!r}')
+    if "type" not in spec:
+        return {block: _prior(inner) for block, inner in spec.items()}
+    return _prior(spec)
+
+
+def _prior(spec: Mapping[str, Any]) -> Prior:
+    options = dict(spec)
+    name = options.pop("type", None)
+    if name not in PRIORS:
+        raise ValueError(f"prior type must be one of {', '.join(PRIORS)}, not {name!r}")
+    known = [field.name for field in dataclasses.fields(PRIORS[name])]
+    unknown = [key for key in options if key not in known]
+    if unknown:
+        raise ValueError(f"prior: {unknown[0]} is not a parameter of {name}, which has {', '.join(known) or 'none'}")
+    return PRIORS[name](**options)
+
+
+_NOT_PLAIN = object()
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Prior):
+        return {
+            "type": type(value).__name__,
+            **{f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)},
+        }
+    if isinstance(value, Mapping):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, (tuple, list)) and all(isinstance(entry, (bool, int, float, str)) for entry in value):
+        return list(value)
+    return _NOT_PLAIN

@@ -1,0 +1,94 @@
+"""NUTS: the posterior itself, without privacy, to compare private results with.
+
+Claim: none. Its draws are functions of the records. `PosteriorSample` runs it with a guarantee.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..checks import whole
+from ..errors import NotPrivateError
+from .protocol import Sampler
+
+if TYPE_CHECKING:
+    from .nuts_settings import NutsSettings
+    from .request import Request
+
+LEAST_WARMUP = 20
+MOST_DEPTH = 20
+
+
+@dataclass(frozen=True)
+class NUTS(Sampler):
+    """The No-U-Turn sampler: full-batch Hamiltonian Monte Carlo that tunes itself. It needs ``private=False``.
+
+    Step size (dual averaging) and a diagonal mass matrix (over windows that double) are learned during the warm-up.
+
+    Parameters
+    ----------
+    draws
+        Draws kept of each chain.
+    warmup
+        Steps of each chain before them.
+    target_accept
+        Mean acceptance probability that the step size is tuned to; larger means shorter steps.
+    max_depth
+        A trajectory has at most 2^max_depth steps.
+    jitter
+        Each chain starts at the plan's start, every coordinate moved uniformly within this distance.
+    w, n0
+        Tempering weight of the likelihood, or the effective number of records it stands for.
+
+    Examples
+    --------
+    >>> import numpy as np, pydpmc as dp
+    >>> data = dp.Data(np.r_[np.ones(700), np.zeros(300)])
+    >>> post = dp.sample(dp.BernoulliLogit(), data, dp.NUTS(draws=500), private=False, chains=4, progress=False)
+    >>> post.draws["theta"].shape, post.sampler_stats.divergences
+    ((4, 500, 1), (0, 0, 0, 0))
+    """
+
+    draws: int = 1000
+    warmup: int = 1000
+    target_accept: float = 0.8
+    max_depth: int = 10
+    jitter: float = 1.0
+    w: float | None = None
+    n0: float | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "draws", whole(self.draws, "draws"))
+        object.__setattr__(self, "warmup", whole(self.warmup, "warmup", least=LEAST_WARMUP))
+        object.__setattr__(self, "max_depth", whole(self.max_depth, "max_depth", most=MOST_DEPTH))
+        if not 0 < self.target_accept < 1:
+            raise ValueError(f"target_accept must lie in (0, 1), not {self.target_accept!r}")
+        if not (math.isfinite(self.jitter) and self.jitter >= 0):
+            raise ValueError(f"jitter must be finite and at least 0, not {self.jitter!r}")
+        if self.w is not None and not 0 < self.w <= 1:
+            raise ValueError(f"w must lie in (0, 1], not {self.w!r}")
+        if self.n0 is not None and not (math.isfinite(self.n0) and self.n0 > 0):
+            raise ValueError(f"n0 must be a positive finite number, not {self.n0!r}")
+        if self.w is not None and self.n0 is not None:
+            raise ValueError("w and n0 say the same thing (w = n0 / n): give one of them")
+
+    def choose(self, request: Request) -> NutsSettings:
+        """Return the run; there is nothing to fill in."""
+        from .nuts_settings import NutsSettings
+
+        if request.private:
+            raise NotPrivateError(
+                "NUTS has no guarantee: pass private=False for the posterior itself, or use PosteriorSample (the same "
+                "sampler, few draws, a guarantee if they are exact) or Langevin (a guarantee without that condition)"
+            )
+        return NutsSettings(
+            draws=self.draws,
+            warmup=self.warmup,
+            target_accept=self.target_accept,
+            max_depth=self.max_depth,
+            jitter=self.jitter,
+            w=request.w,
+            dim=request.dim,
+        )

@@ -1,0 +1,113 @@
+"""Which bound holds for a posterior draw, and the weight w that the budget pays for."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+
+from .. import accounting as acc
+from ..errors import BudgetError
+from ..priors import Flat, Normal
+from .posterior_sample_settings import PosteriorSampleSettings
+from .request import Request
+
+SMALLEST_WEIGHT = 1e-7
+GRID_BITS = 24
+SPACING = 50  # steps between two draws of one inner chain, at the least
+
+
+def choose(request: Request) -> PosteriorSampleSettings:
+    """Return a fully specified run that costs at most the budget."""
+    if request.chains != 1:
+        raise ValueError("chains must be 1: PosteriorSample(draws=k) releases k draws, inner_chains make them")
+    _require_proper(request)
+    given = request.sampler.w is not None or request.sampler.n0 is not None
+    if given or not request.private:
+        return _settings(request, request.w)
+    if request.epsilon is None:
+        raise ValueError("w must be set in the sampler when no epsilon is given; or give epsilon and delta")
+    return _largest(request, _settings(request, 1.0))
+
+
+def _settings(request: Request, w: float) -> PosteriorSampleSettings:
+    sampler, model = request.sampler, request.model
+    per_chain = math.ceil(sampler.draws / sampler.inner_chains)
+    bound = sampler.bound
+    return PosteriorSampleSettings(
+        draws=sampler.draws,
+        w=w,
+        temper_prior=sampler.temper_prior,
+        loglik_range=None if bound is None else (-bound, min(bound, model.loglik_ceiling())),
+        slope_change=None if bound is not None or not request.private else _slope_change(request),
+        prior_convexity=None if bound is not None or not request.private else _prior_convexity(request),
+        gamma=float(sampler.gamma),
+        inner_chains=sampler.inner_chains,
+        warmup=sampler.warmup,
+        inner_draws=max(sampler.inner_draws, SPACING * per_chain),
+        grid=_grid(request),
+    )
+
+
+def _slope_change(request: Request) -> float:
+    """Return what a neighbour changes in the slope of the summed log-likelihood, if the loss is convex."""
+    model, public = request.model, request.public
+    change = model.gradient_change(public, request.adjacency)
+    if not model.convex or model.lipschitz(public) is None or change is None:
+        raise ValueError(
+            f"bound: {type(model).__name__} has no Lipschitz constant under the declared bounds, or no convex loss; "
+            "declare row_norm or x_bounds in Data, or give bound, at which each record's log-likelihood is clamped"
+        )
+    return change
+
+
+def _prior_convexity(request: Request) -> float:
+    least = math.inf
+    for block in request.model.blocks(request.public):
+        prior = request.model.block_prior(block)
+        if block.positive or not isinstance(prior, Normal):
+            raise ValueError(
+                f"prior: the bound for Lipschitz models needs a Normal prior on {block.name!r} (a strongly convex "
+                "-log prior); change it, or give bound, at which each record's log-likelihood is clamped"
+            )
+        least = min(least, float(prior.precision(block.size).min()))
+    return least
+
+
+def _require_proper(request: Request) -> None:
+    for block in request.model.blocks(request.public):
+        if isinstance(request.model.block_prior(block), Flat):
+            raise ValueError(f"prior: an exact draw needs a proper prior, but that of {block.name!r} is Flat")
+
+
+def _largest(request: Request, settings: PosteriorSampleSettings) -> PosteriorSampleSettings:
+    assert request.epsilon is not None
+    assert request.delta is not None
+    left = request.delta - (1.0 + math.exp(request.epsilon)) * settings.gamma
+    if left <= 0.0:
+        raise BudgetError(f"gamma = {settings.gamma:g} alone costs more than delta = {request.delta:g}; lower it")
+
+    def at(w: float) -> PosteriorSampleSettings:
+        return dataclasses.replace(settings, w=w)
+
+    w = acc.calibrate(
+        lambda w: [*at(w).uses(request.adjacency, 1), *request.earlier],
+        epsilon=request.epsilon,
+        delta=left,
+        adjacency=request.adjacency,
+        bracket=(SMALLEST_WEIGHT, 1.0),
+        integer=False,
+    )
+    while request.cost(at(w).uses(request.adjacency, 1), settings.gamma) > request.epsilon:
+        w *= 0.99  # what is left of delta at epsilon was only nearly enough
+        if w < SMALLEST_WEIGHT:
+            raise BudgetError(f"epsilon = {request.epsilon:g} pays for no draw at any useful weight; raise it")
+    return at(w)
+
+
+def _grid(request: Request) -> tuple[float, ...]:
+    """Return the step to which each coordinate of a draw is rounded: a power of two, 2^-24 of the prior's scale."""
+    table = request.model.prior_table(request.public)
+    scale = np.where(table[:, 4] != 0.0, 1.0, table[:, 2])
+    return tuple(float(step) for step in np.exp2(np.floor(np.log2(scale)) - GRID_BITS))

@@ -1,0 +1,28 @@
+"""What one unit of privacy, a record or a group of them, can contribute."""
+
+from __future__ import annotations
+
+from ..errors import UnsupportedEventError
+from ..models import Model
+from ..public import Public
+
+
+def lipschitz_of_unit(model: Model, public: Public) -> float | None:
+    """Return a bound on the gradient of a unit's log-likelihood that always holds, or None."""
+    lipschitz, records = model.lipschitz(public), public.records_per_unit
+    return None if lipschitz is None or records is None else lipschitz * records
+
+
+def clip_of_unit(model: Model, public: Public) -> float | None:
+    """Return that bound, or that of one record where the size of a group is not bounded: it may be exceeded."""
+    lipschitz = model.lipschitz(public)
+    return None if lipschitz is None else lipschitz * (public.records_per_unit or 1)
+
+
+def refuse_groups_without_proof(sampler: object, public: Public) -> None:
+    """Refuse groups for every sampler that does not say that it was proved for them."""
+    if public.grouped and not getattr(sampler, "supports_groups", False):
+        raise UnsupportedEventError(
+            f"groups: {sampler!r} has no proof for groups of records; use SGLD, SGHMC or SGNHT, or Barker on all "
+            "records (batch_size=None)"
+        )

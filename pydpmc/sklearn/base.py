@@ -1,0 +1,116 @@
+"""What the estimators share: parameters, the run, and what is kept of it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..data import Data
+from ..models import Model
+from ..plan import plan
+from ..priors import Normal
+from ..public import Public
+
+Floats = npt.NDArray[np.float64]
+
+
+class DPEstimator(BaseEstimator):  # type: ignore[misc]
+    """Base of the estimators.
+
+    Parameters
+    ----------
+    epsilon, delta
+        The budget of one fit. Every fit, also of a fold in cross-validation, spends it anew.
+    row_norm, x_bounds
+        Public bounds of the features, as for ``Data``; one of them must be declared. Never learn them from the data:
+        a ``StandardScaler`` before this estimator is not covered by its guarantee, a ``BoundsScaler`` is.
+    fit_intercept
+        Whether to add an intercept.
+    prior
+        Prior of the coefficients; ``Normal(scale=1)`` by default.
+    sampler
+        A pydpmc sampler; chosen for the model by default.
+    adjacency, chains, private
+        As for ``pydpmc.plan``.
+    public_n
+        A public number of records, for ``adjacency="add_remove"``.
+    ledger
+        A ledger that is charged at every fit.
+    random_state
+        For tests: makes a fit repeatable and voids its guarantee.
+    """
+
+    epsilon: float
+    delta: float
+    row_norm: float | None
+    x_bounds: Any
+    fit_intercept: bool
+    prior: Any
+    sampler: Any
+    adjacency: str
+    public_n: int | None
+    chains: int
+    private: bool
+    ledger: Any
+    random_state: Any
+
+    def _keep(self, given: Mapping[str, Any]) -> None:
+        """Keep the arguments of the constructor as they are, as scikit-learn asks for."""
+        for name, value in given.items():
+            if name not in ("self", "__class__"):
+                setattr(self, name, value)
+
+    def _default_sampler(self, model: Model, public: Public) -> Any:
+        raise NotImplementedError
+
+    def _fit(self, X: Floats, y: Floats, model: Model, y_bounds: Any, assumptions: tuple[str, ...] = ()) -> None:
+        if self.row_norm is None and self.x_bounds is None:
+            raise ValueError("row_norm (or x_bounds) must be declared: a public bound, not one learned from the data")
+        names = getattr(self, "feature_names_in_", None)
+        data = Data(
+            X,
+            y,
+            row_norm=self.row_norm,
+            x_bounds=self.x_bounds,
+            y_bounds=y_bounds,
+            columns=None if names is None else list(names),
+            public_n=self.public_n,
+            on_invalid="drop",
+        )
+        sampler = self._default_sampler(model, data.public) if self.sampler is None else self.sampler
+        budget: dict[str, Any] = {"epsilon": self.epsilon, "delta": self.delta} if self.private else {}
+        planned = plan(
+            model,
+            data.public,
+            sampler,
+            adjacency=self.adjacency,  # type: ignore[arg-type]
+            chains=self.chains,
+            private=self.private,
+            **budget,
+        )
+        options: dict[str, Any] = {"progress": False}
+        if self.ledger is not None:
+            options["ledger"] = self.ledger
+        if self.random_state is not None:
+            options["seed"] = int(check_random_state(self.random_state).randint(2**31 - 1))
+        self.posterior_ = planned.run(data, **options)
+        told = (*self.posterior_.guarantee.assumptions, *assumptions)
+        self.guarantee_ = dataclasses.replace(self.posterior_.guarantee, assumptions=told)
+
+    def _prior(self) -> Any:
+        return Normal() if self.prior is None else self.prior
+
+    def _checked(self, X: Any) -> Floats:
+        check_is_fitted(self)
+        checked: Floats = validate_data(self, X, reset=False, dtype=np.float64)
+        return checked
+
+    def _mean_draw(self, name: str) -> Floats:
+        return np.asarray(self.posterior_.draws[name].mean(axis=(0, 1)))

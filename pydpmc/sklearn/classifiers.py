@@ -1,0 +1,137 @@
+"""Classifiers whose probabilities are averaged over private draws."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from ..models import LogisticRegression, Model, SoftmaxRegression
+from ..public import Public
+from ..samplers import SGLD, Langevin
+from .base import DPEstimator, Floats
+
+LABELS_PUBLIC = "the set of labels is public (declare it with classes=, and this assumption goes away)"
+
+
+class _DPClassifier(ClassifierMixin, DPEstimator):  # type: ignore[misc]
+    """A classifier; `classes` is the public list of labels, taken from y (and then assumed public) if left out."""
+
+    def __init__(
+        self,
+        *,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        row_norm: float | None = None,
+        x_bounds: Any = None,
+        classes: Any = None,
+        fit_intercept: bool = True,
+        prior: Any = None,
+        sampler: Any = None,
+        adjacency: str = "replace",
+        public_n: int | None = None,
+        chains: int = 1,
+        private: bool = True,
+        ledger: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self._keep(locals())
+
+    def _model(self, count: int) -> Model:
+        raise NotImplementedError
+
+    def _default_sampler(self, model: Model, public: Public) -> Any:
+        return Langevin(draws="predict") if self.private else Langevin(draws=50)
+
+    def fit(self, X: Any, y: Any) -> Any:
+        """Draw from the private posterior given X and y."""
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        check_classification_targets(y)
+        self.classes_ = np.unique(y) if self.classes is None else np.array(sorted(self.classes))
+        if len(self.classes_) < 2:
+            raise ValueError("y holds one class only; a classifier needs two: declare them with classes=")
+        model = self._model(len(self.classes_))
+        assumptions = () if self.classes is not None else (LABELS_PUBLIC,)
+        self._fit(X, _codes(y, self.classes_), model, (0.0, len(self.classes_) - 1.0), assumptions)
+        return self
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probabilities of `classes_`, averaged over the draws."""
+        new = self._checked(X)
+        return np.asarray(self.posterior_.predict_proba(new))
+
+    def predict(self, X: Any) -> Any:
+        """Return the most probable class of each row."""
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+
+class DPLogisticRegression(_DPClassifier):
+    """Private Bayesian logistic regression for two classes.
+
+    By default draws are released by ``Langevin``, as many as can be expected to predict best; see
+    `pydpmc.sklearn.base.DPEstimator` for the parameters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pydpmc.sklearn import DPLogisticRegression
+    >>> rng = np.random.default_rng(1)
+    >>> X = rng.uniform(-0.7, 0.7, (20_000, 2))
+    >>> y = np.where(X @ [3.0, -2.0] + rng.logistic(size=20_000) > 0, "yes", "no")
+    >>> model = DPLogisticRegression(epsilon=1.0, row_norm=1.0, classes=["no", "yes"]).fit(X, y)
+    >>> bool(model.score(X, y) > 0.6), model.guarantee_.epsilon(1e-6) <= 1.0
+    (True, True)
+    """
+
+    def fit(self, X: Any, y: Any) -> Any:
+        """Draw from the private posterior given X and y."""
+        super().fit(X, y)
+        self.coef_ = self._mean_draw("beta")[None, :]
+        self.intercept_ = self._mean_draw("intercept") if self.fit_intercept else np.zeros(1)
+        return self
+
+    def _model(self, count: int) -> Model:
+        if count > 2:
+            raise ValueError(
+                f"Only binary classification is supported. The target has {count} classes: use DPSoftmaxRegression"
+            )
+        return LogisticRegression(prior=self._prior(), intercept=self.fit_intercept)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+class DPSoftmaxRegression(_DPClassifier):
+    """Private Bayesian multinomial logistic regression, by default with draws of ``SGLD``.
+
+    Examples
+    --------
+    >>> from pydpmc.sklearn import DPSoftmaxRegression
+    >>> DPSoftmaxRegression(row_norm=1.0, classes=["a", "b", "c"]).epsilon
+    1.0
+    """
+
+    def fit(self, X: Any, y: Any) -> Any:
+        """Draw from the private posterior given X and y."""
+        super().fit(X, y)
+        count = len(self.classes_)
+        self.coef_ = self._mean_draw("beta").reshape(count, -1)
+        self.intercept_ = self._mean_draw("intercept") if self.fit_intercept else np.zeros(count)
+        return self
+
+    def _model(self, count: int) -> Model:
+        return SoftmaxRegression(prior=self._prior(), intercept=self.fit_intercept, classes=count)
+
+    def _default_sampler(self, model: Model, public: Public) -> Any:
+        return SGLD()
+
+
+def _codes(y: Any, classes: Any) -> Floats:
+    """Return the place of each label; NaN, which drops the record, for one that was not declared."""
+    places = np.clip(np.searchsorted(classes, y), 0, len(classes) - 1)
+    return np.where(classes[places] == y, places.astype(np.float64), np.nan)

@@ -1,0 +1,180 @@
+"""The ledger: charged before a run, never twice, never more than the budget; and what it refuses."""
+
+import os
+import stat
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import pydpmc as dp
+from pydpmc import accounting as acc
+from pydpmc.errors import BudgetError, LedgerError
+
+RUN = acc.compose([(acc.Gaussian(noise_multiplier=20.0), 1)])
+
+
+@pytest.fixture
+def data():
+    return dp.Data(np.repeat([1.0, 0.0], [60, 40]))
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    return dp.Ledger(tmp_path / "study.ledger", epsilon=1.0, delta=1e-6)
+
+
+@pytest.fixture
+def plan(data):
+    return dp.plan(dp.BernoulliLogit(), data.public, dp.Barker(steps=40, scale=0.1, w=0.01))
+
+
+def test_a_run_is_charged_and_noted_with_all_that_describes_it(ledger, data, plan):
+    post = plan.run(data, ledger=ledger, progress=False)
+    (entry,) = ledger.history()
+    assert entry.guarantee == plan.guarantee == post.guarantee
+    assert entry.plan == plan.describe() == dict(post.plan)
+    assert entry.finished
+    assert entry.version == dp.__version__
+    assert entry.time.endswith("+00:00")
+    assert ledger.spent() == plan.guarantee
+    assert 0 < ledger.remaining < 1
+    ledger.verify()
+
+
+def test_sample_and_a_path_instead_of_a_ledger(ledger, data):
+    dp.sample(dp.BernoulliLogit(), data, epsilon=0.3, delta=1e-6, ledger=str(ledger.path), progress=False)
+    assert len(ledger.history()) == 1
+
+
+def test_runs_are_composed_and_not_added(ledger, data):
+    for ticket in "abc":
+        ledger.reserve(RUN, data, {}, ticket)
+    spent = ledger.spent()
+    assert spent.epsilon(1e-6) == acc.combine([RUN] * 3).epsilon(1e-6) < 3 * RUN.epsilon(1e-6)
+    assert "chosen from the results" in spent.assumptions[0]
+
+
+def test_a_refused_run_says_what_is_left_and_reads_no_record(ledger, data, plan, monkeypatch):
+    ledger.reserve(acc.compose([(acc.Gaussian(noise_multiplier=9.0), 1)]), data, {}, "most of it")
+    large = dp.plan(dp.BernoulliLogit(), data.public, epsilon=0.9, delta=1e-6)
+    monkeypatch.setattr("pydpmc.run._advance", lambda *_: pytest.fail("the run started"))
+    with pytest.raises(BudgetError, match=r"there is left epsilon = 0\.\d+ at delta = 1e-06"):
+        large.run(data, ledger=ledger)
+    assert not ledger.fits(large)
+    assert len(ledger.history()) == 1
+
+
+def test_a_run_that_dies_counts_in_full(ledger, data, plan, monkeypatch):
+    def die(*_):
+        raise MemoryError
+
+    monkeypatch.setattr("pydpmc.run._advance", die)
+    with pytest.raises(MemoryError):
+        plan.run(data, ledger=ledger)
+    (entry,) = ledger.history()
+    assert not entry.finished
+    assert ledger.spent() == plan.guarantee
+
+
+def test_the_same_ticket_is_charged_once(ledger, data):
+    for _ in range(2):
+        ledger.reserve(RUN, data, {}, "one")
+    assert len(ledger.history()) == 1
+
+
+@pytest.mark.parametrize("options", [{"seed": 1}, {"unsafe_diagnostics": True}])
+def test_a_run_without_a_guarantee_is_refused(ledger, data, plan, options):
+    with pytest.raises(LedgerError, match="has none"):
+        plan.run(data, ledger=ledger, **options)
+    without = dp.plan(dp.BernoulliLogit(), data.public, dp.Barker(steps=40), private=False)
+    with pytest.raises(LedgerError, match="private=False"):
+        without.run(data, ledger=ledger)
+    assert ledger.history() == ()
+
+
+def test_another_table_is_refused_unless_admitted(ledger, data, plan):
+    plan.run(data, ledger=ledger, progress=False)
+    other = dp.Data(np.repeat([1.0, 0.0], [61, 39]))
+    with pytest.raises(LedgerError, match="not the records"):
+        plan.run(other, ledger=ledger)
+    with pytest.raises(LedgerError, match="not the records"):
+        plan.run(dp.Data(np.repeat([0.0, 1.0], [40, 60])), ledger=ledger)
+    ledger.admit(other)
+    ledger.admit(other)
+    plan.run(other, ledger=ledger, progress=False)
+    plan.run(dp.Data(np.repeat([1.0, 0.0], [60, 40])), ledger=ledger, progress=False)
+    assert len(ledger.history()) == 3
+
+
+def test_neighbours_and_units_are_not_mixed(ledger, data):
+    ledger.reserve(RUN, data, {}, "a")
+    added = acc.compose([(acc.Gaussian(noise_multiplier=20.0), 1)], "add_remove")
+    patients = acc.compose([(acc.Gaussian(noise_multiplier=20.0), 1)], unit="one patient")
+    for other in (added, patients):
+        with pytest.raises(LedgerError, match="cannot be added"):
+            ledger.reserve(other, data, {}, "b")
+
+
+def test_a_budget_is_not_changed(ledger):
+    assert dp.Ledger(ledger.path).epsilon == 1.0
+    assert dp.Ledger(ledger.path, epsilon=1, delta=1e-6).delta == 1e-6
+    for epsilon, delta in ((2.0, 1e-6), (1.0, 1e-5)):
+        with pytest.raises(LedgerError, match="cannot be changed"):
+            dp.Ledger(ledger.path, epsilon=epsilon, delta=delta)
+
+
+@pytest.mark.parametrize(
+    "budget",
+    [{"epsilon": 1}, {"delta": 1e-6}, {"epsilon": 0, "delta": 1e-6}, {"epsilon": float("nan"), "delta": 1e-6},
+     {"epsilon": 1, "delta": 0}, {"epsilon": 1, "delta": 0.5}, {"epsilon": "1", "delta": 1e-6},
+     {"epsilon": float("inf"), "delta": 1e-6}, {}],
+)  # fmt: skip
+def test_a_ledger_needs_a_budget(tmp_path, budget):
+    with pytest.raises(LedgerError, match=r"epsilon|delta"):
+        dp.Ledger(tmp_path / "new.ledger", **budget)
+    assert os.listdir(tmp_path) == []
+
+
+def test_where_no_ledger_can_be(tmp_path):
+    with pytest.raises(LedgerError, match="cannot be created"):
+        dp.Ledger(tmp_path / "absent" / "study.ledger", epsilon=1, delta=1e-6)
+    with pytest.raises(LedgerError, match="cannot be"):
+        dp.Ledger(tmp_path)
+
+
+def test_only_the_owner_reads_the_file_and_it_prints_no_fingerprint(ledger, data):
+    ledger.reserve(RUN, data, {}, "a")
+    assert stat.S_IMODE(ledger.path.stat().st_mode) == 0o600
+    assert not any(len(str(value)) == 64 for value in vars(ledger.history()[0]).values())
+
+
+def test_a_charge_below_the_cost_is_found_by_verify(ledger, data, monkeypatch):
+    from pydpmc.accounting.privacy_filter import Charge, PrivacyFilter
+
+    with monkeypatch.context() as patched:
+        patched.setattr(PrivacyFilter, "charge", lambda self, guarantee: Charge(1e-9, 0.0, 0.0, 0.0))
+        ledger.reserve(RUN, data, {}, "cheap")
+    with pytest.raises(LedgerError, match="charged less"):
+        ledger.verify()
+
+
+def command(*arguments):
+    called = [sys.executable, "-m", "pydpmc.cli", "ledger", *map(str, arguments)]
+    return subprocess.run(called, capture_output=True, text=True, check=False, cwd="/")
+
+
+def test_the_command_line_shows_a_ledger(ledger, data, plan):
+    plan.run(data, ledger=ledger, progress=False)
+    shown = command("show", ledger.path)
+    assert shown.returncode == 0
+    assert "1 run" in shown.stdout
+    assert "one record" in shown.stdout
+    assert "Barker" in command("history", ledger.path).stdout
+    assert "intact" in command("verify", ledger.path).stdout
+    ledger.path.write_bytes(ledger.path.read_bytes()[:5000])
+    broken = command("verify", ledger.path)
+    assert broken.returncode == 1
+    assert "damaged" in broken.stderr
+    assert "Traceback" not in broken.stderr

@@ -1,0 +1,178 @@
+"""A ledger that was truncated, changed, killed or fought over: refused or whole, never reset and never short."""
+
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+import pydpmc as dp
+from pydpmc import accounting as acc
+from pydpmc.errors import LedgerError
+
+SMALL = acc.compose([(acc.Gaussian(noise_multiplier=50.0), 1)])
+
+
+@pytest.fixture
+def data():
+    return dp.Data(np.arange(5.0), x_bounds=(0, 5))
+
+
+@pytest.fixture
+def written(tmp_path, data):
+    ledger = dp.Ledger(tmp_path / "study.ledger", epsilon=1.0, delta=1e-6)
+    for ticket in "abc":
+        ledger.reserve(SMALL, data, {"note": "x" * 300}, ticket)
+        ledger.commit(ticket)
+    return ledger.path.read_bytes(), ledger.history()
+
+
+def outcome(path, data, history):
+    """Return "refused" or "whole"; anything else fails."""
+    try:
+        ledger = dp.Ledger(path)
+        assert ledger.history() == history
+        assert (ledger.epsilon, ledger.delta) == (1.0, 1e-6)
+    except LedgerError:
+        return "refused"
+    try:
+        ledger.reserve(SMALL, data, {}, "d")
+        assert len(ledger.history()) == 4
+    except LedgerError:
+        return "refused later"
+    return "whole"
+
+
+def damaged_copies(content, rng, count):
+    for _ in range(count):
+        copy = bytearray(content)
+        place, bit = rng.integers(len(content)), rng.integers(8)
+        copy[place] ^= 1 << bit
+        yield bytes(copy)
+    for length in rng.integers(0, len(content), count // 4):
+        yield content[:length]
+    for place in rng.integers(0, len(content) - 64, count // 4):
+        yield content[:place] + bytes(64) + content[place + 64 :]
+
+
+@pytest.mark.parametrize("count", [120, pytest.param(5000, marks=pytest.mark.slow)])
+def test_a_damaged_file_is_refused_or_reads_the_same(written, data, tmp_path, rng, count):
+    content, history = written
+    path, outcomes = tmp_path / "copy" / "study.ledger", []
+    for copy in damaged_copies(content, rng, count):
+        path.parent.mkdir()
+        path.write_bytes(copy)
+        outcomes.append(outcome(path, data, history))
+        shutil.rmtree(path.parent)
+    assert outcomes.count("refused") > 0.3 * len(outcomes)
+    assert "whole" in outcomes  # slack inside the pages of SQLite
+
+
+def test_an_empty_file_is_no_new_ledger(tmp_path):
+    path = tmp_path / "study.ledger"
+    path.touch()
+    for budget in ({}, {"epsilon": 1.0, "delta": 1e-6}):
+        with pytest.raises(LedgerError, match=r"damaged.*Restore"):
+            dp.Ledger(path, **budget)
+    assert path.read_bytes() == b""
+
+
+def test_a_foreign_database_or_text_is_refused(tmp_path):
+    import sqlite3
+    from contextlib import closing
+
+    path = tmp_path / "study.ledger"
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("CREATE TABLE secret (key BLOB)")
+    with pytest.raises(LedgerError, match="damaged"):
+        dp.Ledger(path)
+    path.write_text("epsilon = 3\n" * 1000)
+    with pytest.raises(LedgerError, match="damaged"):
+        dp.Ledger(path)
+
+
+def script(text, *arguments, timeout=300):
+    called = [sys.executable, "-c", textwrap.dedent(text), *map(str, arguments)]
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        called, capture_output=True, text=True, timeout=timeout, check=False, cwd="/", env=environment
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("kills", [10, pytest.param(200, marks=pytest.mark.slow)])
+def test_a_killed_writer_leaves_every_reservation_it_knew_of(tmp_path, kills):
+    print(script(KILL, tmp_path / "study.ledger", kills, timeout=60 + 5 * kills))
+
+
+KILL = """
+    import os, random, signal, sys, time
+    import numpy as np, pydpmc as dp
+    from pydpmc import accounting as acc
+    path, kills = sys.argv[1], int(sys.argv[2])
+    data = dp.Data(np.arange(5.0), x_bounds=(0, 5))
+    tiny = acc.compose([(acc.Gaussian(noise_multiplier=1e4), 1)])
+    known, attempts = set(), 0
+    for kill in range(kills):
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child == 0:
+            ledger = dp.Ledger(path, epsilon=1.0, delta=1e-6)
+            for number in range(10**6):
+                ledger.reserve(tiny, data, {"kill": kill, "number": number}, f"{kill}-{number}")
+                os.write(writer, f"{kill}-{number}\\n".encode())
+                ledger.commit(f"{kill}-{number}")
+        os.close(writer)
+        time.sleep(random.uniform(0.0, 0.4))
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        with os.fdopen(reader) as said:
+            known |= set(said.read().split())
+        if not os.path.exists(path):
+            continue
+        ledger = dp.Ledger(path)
+        noted = {f"{e.plan['kill']}-{e.plan['number']}" for e in ledger.history()}
+        assert known <= noted, known - noted
+        assert len(noted - known) <= kill + 1  # at most the one that was being written at each kill
+        ledger.verify()
+    assert len(known) > kills // 4
+    print(kills, "kills,", len(known), "reservations known,", len(noted - known), "more noted")
+"""
+
+
+def test_processes_that_race_for_the_budget_get_what_one_would_get(tmp_path):
+    won = [int(n) for n in script(RACE, tmp_path / "study.ledger").split()]
+    assert len(won) == 5
+    assert sum(won[:4]) == won[4] > 4
+
+
+RACE = """
+    import os, sys
+    import numpy as np, pydpmc as dp
+    from pydpmc import accounting as acc
+    data = dp.Data(np.arange(5.0), x_bounds=(0, 5))
+    share = acc.compose([(acc.Gaussian(noise_multiplier=30.0), 1)])
+    def take(path, name):
+        ledger, won = dp.Ledger(path, epsilon=1.0, delta=1e-6), 0
+        for number in range(1000):
+            try:
+                ledger.reserve(share, data, {}, f"{name}-{number}")
+                won += 1
+            except dp.errors.BudgetError:
+                return won
+    children = []
+    for name in range(4):
+        reader, writer = os.pipe()
+        if os.fork() == 0:
+            os.write(writer, str(take(sys.argv[1], name)).encode())
+            os._exit(0)
+        os.close(writer)
+        children.append(reader)
+    for reader in children:
+        print(os.read(reader, 100).decode())
+    print(take(sys.argv[1] + ".alone", "alone"))
+"""

@@ -1,0 +1,75 @@
+"""Progress in terminals, notebooks and logs: one line per chain, speed, time left; and silence."""
+
+import io
+
+import pytest
+
+from pydpmc import progress
+from pydpmc.progress import Progress
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(progress.time, "perf_counter", lambda: now[0])
+    return now
+
+
+def go(clock, chains, moments, **options):
+    with Progress(chains, 1000, True, **options) as shown:
+        for seconds, done in moments:
+            clock[0] = 100.0 + seconds
+            shown.update(done)
+
+
+def test_a_log_gets_a_line_per_chain_every_ten_seconds_and_one_at_the_end(clock, capsys):
+    go(clock, 2, [(1, 50), (4, 200), (8, 400), (15, 750), (20, 1000)])
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == [
+        f"chain {k}: {text}"
+        for text in (
+            "200 of 1,000 steps, 50 steps/s, 0:00:16 left",
+            "750 of 1,000 steps, 50 steps/s, 0:00:05 left",
+            "1,000 of 1,000 steps, 50 steps/s, 0:00:00 left",
+        )
+        for k in (1, 2)
+    ]
+
+
+def test_a_short_run_or_an_unwanted_line_says_nothing(clock, capsys):
+    go(clock, 2, [(0.5, 300), (1.9, 1000)])
+    with Progress(2, 1000, wanted=False) as shown:
+        clock[0] += 100
+        shown.update(500)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_resumed_run_counts_its_own_steps_only(clock, capsys):
+    go(clock, 1, [(10, 900)], done=800)
+    assert "10 steps/s, 0:00:10 left" in capsys.readouterr().err
+
+
+def test_a_terminal_gets_a_bar_per_chain(clock, monkeypatch):
+    screen = io.StringIO()
+    from rich.console import Console
+
+    monkeypatch.setattr("rich.console.Console", lambda **_: Console(file=screen, force_terminal=True, width=120))
+    go(clock, 3, [(5, 500), (10, 1000)])
+    for chain in (1, 2, 3):
+        assert f"chain {chain}" in screen.getvalue()
+    assert "1000/1000" in screen.getvalue()
+    assert "100 steps/s, 0:00:00 left" in screen.getvalue()
+
+
+def test_a_notebook_without_widgets_gets_lines(clock, capsys, monkeypatch):
+    from rich.console import Console
+
+    monkeypatch.setattr("rich.console.Console", lambda **_: Console(force_jupyter=True))
+    monkeypatch.setattr(progress, "find_spec", lambda _: None)
+    go(clock, 1, [(5, 500)])
+    assert capsys.readouterr().err == "chain 1: 500 of 1,000 steps, 100 steps/s, 0:00:05 left\n"
+
+
+def test_many_chains_share_a_line(clock, capsys):
+    go(clock, 1000, [(5, 500)])
+    assert capsys.readouterr().err.startswith("1000 chains: 500 of 1,000 steps")

@@ -1,0 +1,163 @@
+"""The report: complete, self-contained, escaped, and sound in a real browser."""
+
+import html
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+import pydpmc as dp
+from pydpmc.accounting.figures import upper
+from pydpmc.privacy_curves import attack_success, best_guess
+
+VOID_TAGS = {"meta", "link", "br", "hr", "img", "input"}
+BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+@pytest.fixture(scope="module")
+def post():
+    rng = np.random.default_rng(5)
+    columns = ["age", "a_rather_long_column_name_that_must_not_widen_a_phone", "<script>alert(1)</script>"]
+    data = dp.Data(rng.normal(size=(300, 3)), rng.integers(0, 2, 300), row_norm=1.0, columns=columns)
+    model = dp.LogisticRegression(intercept=True, prior={"beta": dp.Normal(), "intercept": dp.Flat()})
+    return dp.plan(model, data.public, dp.Barker(steps=600, scale=0.3), chains=2).run(data, progress=False)
+
+
+@pytest.fixture(scope="module")
+def page(post, tmp_path_factory):
+    path = tmp_path_factory.mktemp("report") / "post.html"
+    post.report(path, title="A study & its report", ledger_entry={"entry": 7, "left": "epsilon 0.5"})
+    return path.read_text(encoding="utf-8")
+
+
+def words_of(page):
+    body = re.sub(r"<style>.*?</style>", "", page, flags=re.DOTALL)
+    return html.unescape(re.sub(r"<[^>]*>", " ", body))
+
+
+class Balanced(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.open, self.seen = [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.seen.append(tag)
+        if tag not in VOID_TAGS:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def test_the_page_is_well_formed_and_needs_nothing_from_outside(page):
+    parser = Balanced()
+    parser.feed(page)
+    assert parser.open == []
+    assert not {"script", "link", "img", "iframe"} & set(parser.seen)
+    assert not re.search(r"https?:|src=|href=|@import|url\(", page)
+    assert '<meta name="viewport" content="width=device-width, initial-scale=1">' in page
+
+
+def test_names_are_escaped(page):
+    assert "<script" not in page
+    assert "beta[&lt;script&gt;alert(1)&lt;/script&gt;]" in page
+    assert "A study &amp; its report" in page
+
+
+def test_the_figures_of_the_promise_are_those_of_the_guarantee(page, post):
+    text = " ".join(words_of(page).split())
+    epsilon = post.guarantee.epsilon(1e-6)
+    assert f"epsilon = {upper(epsilon, 4)} at delta = 1e-06, for one record" in text
+    assert f"at most {upper(np.exp(epsilon), 3)} times" in text
+    assert f"at most {upper(100 * best_guess(post.guarantee), 3)} % of cases" in text
+    (bound,) = attack_success(post.guarantee, [0.01])
+    assert re.search(rf"1 % {re.escape(upper(100 * bound, 3))} %", text)
+    assert post.guarantee.statement() in text
+
+
+def test_everything_that_the_board_asks_for_is_there(page, post):
+    text = " ".join(words_of(page).split())
+    for heading in (
+        *("The promise", "What one record can change", "What this rests on", "The data, as declared"),
+        *("Model and prior", "The posterior", "Diagnostics", "How it was made"),
+    ):
+        assert heading in text
+    for name, row in post.summary().rows.items():
+        assert f"{name} {row['mean']:.3g}" in text
+    assert "type: Normal, scale: 1, loc: 0" in text
+    assert f"pydpmc {dp.__version__}" in text
+    assert "epsilon 0.5" in text
+    assert page.count("<svg") == 2 + 1 + 4 + 4
+
+
+def test_a_schema_shows_the_columns_as_declared(rng):
+    schema = dp.Schema({"a": dp.Number(3, 7), "y": dp.Binary()}, target="y", missing="drop")
+    data = schema.data({"a": rng.uniform(3, 7, 50), "y": rng.integers(0, 2, 50)})
+    run = dp.plan(dp.LogisticRegression(), data.public, dp.Barker(steps=40, scale=0.3)).run(data, progress=False)
+    from pydpmc.report import render
+
+    assert "number in [3, 7]" in render(run, schema=schema)
+
+
+def test_a_result_without_guarantee_says_so_first(rng):
+    data = dp.Data(rng.integers(0, 2, 80))
+    run = dp.sample(dp.BernoulliLogit(), data, dp.Barker(steps=60), private=False, progress=False)
+    from pydpmc.report import render
+
+    text = words_of(render(run))
+    assert text.index("There is NO privacy guarantee") < text.index("The promise")
+    assert "What one record can change" not in text
+    assert "must not be released as private" in text
+
+
+PROBE = """<!doctype html><body style="margin:0"><iframe id="f" style="width:380px;height:700px;border:0"></iframe>
+<script>
+const frame = document.getElementById("f");
+frame.onload = () => {
+  const root = frame.contentDocument.documentElement;
+  const pictures = [...root.querySelectorAll("svg")];
+  const wide = pictures.filter(picture => picture.getBoundingClientRect().width > 380);
+  document.body.dataset.found = [root.scrollWidth, root.clientWidth, pictures.length, wide.length].join(" ");
+};
+frame.srcdoc = %s;
+</script></body>"""
+
+
+def in_browser(path, *options):
+    command = [
+        BROWSER,
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--hide-scrollbars",
+        "--enable-logging=stderr",
+    ]
+    return subprocess.run([*command, *options, path.as_uri()], capture_output=True, text=True, timeout=240, check=True)
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no chromium on this machine: the report is not tested in a browser")
+def test_a_phone_shows_it_without_horizontal_scroll_and_without_a_console_message(page, tmp_path):
+    import json
+
+    probe = tmp_path / "probe.html"
+    probe.write_text(PROBE % json.dumps(page).replace("</", "<\\/"), encoding="utf-8")
+    done = in_browser(probe, "--dump-dom", "--virtual-time-budget=3000")
+    found = re.search(r'data-found="(\d+) (\d+) (\d+) (\d+)"', done.stdout)
+    assert found, done.stderr
+    scroll, client, pictures, too_wide = map(int, found.groups())
+    assert client == 380
+    assert scroll <= client
+    assert pictures == page.count("<svg")
+    assert too_wide == 0
+    assert "CONSOLE" not in done.stderr
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no chromium on this machine: the report is not printed to PDF")
+def test_it_prints(page, tmp_path):
+    source, pdf = tmp_path / "post.html", tmp_path / "post.pdf"
+    source.write_text(page, encoding="utf-8")
+    in_browser(source, f"--print-to-pdf={pdf}")
+    assert pdf.read_bytes().startswith(b"%PDF")
