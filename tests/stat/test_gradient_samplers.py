@@ -25,6 +25,13 @@ RECORDS = 400
 SAMPLERS = (dp.SGLD, dp.SGHMC, dp.SGNHT)
 
 
+def preconditioned(**options: Any) -> dp.SGLD:
+    return dp.SGLD(preconditioner="diagonal", **options)
+
+
+ALL_SAMPLERS = (*SAMPLERS, dp.SGFS, preconditioned)  # for targets of the last two: test_fisher_scoring.py
+
+
 @pytest.fixture(autouse=True)
 def restore_isa() -> Iterator[None]:
     before = _core.isa()
@@ -121,7 +128,7 @@ def test_heat_is_the_temperature_of_the_chain() -> None:
 LARGE, SMALL = 60_001, 1_003
 
 
-def logistic(n: int, chains: int, sampler: type, **options: Any) -> tuple[dp.Plan, dp.Data]:
+def logistic(n: int, chains: int, sampler: Any, **options: Any) -> tuple[dp.Plan, dp.Data]:
     rng = np.random.default_rng(n)
     x = rng.uniform(-1.0, 1.0, size=(n, 3)) / 3**0.5
     data = dp.Data(x, (rng.random(n) < 0.4).astype(float), row_norm=1.0)
@@ -163,9 +170,9 @@ def advanced(made: tuple[dp.Plan, dp.Data], threads: int, block: int, chunks: in
     return draws
 
 
-@pytest.mark.parametrize("sampler", SAMPLERS)
+@pytest.mark.parametrize("sampler", ALL_SAMPLERS)
 @pytest.mark.parametrize("name", list(PLANS))
-def test_the_same_seed_gives_the_same_bits(name: str, sampler: type) -> None:
+def test_the_same_seed_gives_the_same_bits(name: str, sampler: Any) -> None:
     """Bar N2 (ii): over threads, blocks, chunks and instruction sets."""
     made = PLANS[name](sampler)
     reference = advanced(made, 1, 4096)
@@ -177,8 +184,8 @@ def test_the_same_seed_gives_the_same_bits(name: str, sampler: type) -> None:
         assert np.array_equal(advanced(made, 2, 4096), reference), isa
 
 
-@pytest.mark.parametrize("sampler", SAMPLERS)
-def test_records_without_a_gradient_change_nothing_of_a_full_run(sampler: type) -> None:
+@pytest.mark.parametrize("sampler", ALL_SAMPLERS)
+def test_records_without_a_gradient_change_nothing_of_a_full_run(sampler: Any) -> None:
     """Bar A2: under add_remove the number of records is nowhere but in the sum."""
     rng = np.random.default_rng(0)
     x = rng.normal(size=(50, 3))
