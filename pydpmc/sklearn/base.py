@@ -17,8 +17,10 @@ from ..models import Model
 from ..plan import plan
 from ..priors import Normal
 from ..public import Public
+from ..samplers import Langevin
 
 Floats = npt.NDArray[np.float64]
+FEW_RECORDS, SOME_DRAWS = 10_000, 8
 
 
 class DPEstimator(BaseEstimator):  # type: ignore[misc]
@@ -68,7 +70,9 @@ class DPEstimator(BaseEstimator):  # type: ignore[misc]
                 setattr(self, name, value)
 
     def _default_sampler(self, model: Model, public: Public) -> Any:
-        raise NotImplementedError
+        """Langevin: for few records as many draws as predict best, for many only so many as are quickly made."""
+        few = (public.size(self.adjacency) or 0) <= FEW_RECORDS
+        return Langevin(draws="predict" if few and self.private else SOME_DRAWS)
 
     def _fit(self, X: Floats, y: Floats, model: Model, y_bounds: Any, assumptions: tuple[str, ...] = ()) -> None:
         if self.row_norm is None and self.x_bounds is None:

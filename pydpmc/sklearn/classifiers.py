@@ -11,7 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from ..models import LogisticRegression, Model, SoftmaxRegression
 from ..public import Public
-from ..samplers import SGLD, Langevin
+from ..samplers import SGLD
 from .base import DPEstimator, Floats
 
 LABELS_PUBLIC = "the set of labels is public (declare it with classes=, and this assumption goes away)"
@@ -43,9 +43,6 @@ class _DPClassifier(ClassifierMixin, DPEstimator):  # type: ignore[misc]
     def _model(self, count: int) -> Model:
         raise NotImplementedError
 
-    def _default_sampler(self, model: Model, public: Public) -> Any:
-        return Langevin(draws="predict") if self.private else Langevin(draws=50)
-
     def fit(self, X: Any, y: Any) -> Any:
         """Draw from the private posterior given X and y."""
         X, y = validate_data(self, X, y, dtype=np.float64)
@@ -65,24 +62,24 @@ class _DPClassifier(ClassifierMixin, DPEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> Any:
         """Return the most probable class of each row."""
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        probable = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[probable]
 
 
 class DPLogisticRegression(_DPClassifier):
     """Private Bayesian logistic regression for two classes.
 
-    By default draws are released by ``Langevin``, as many as can be expected to predict best; see
-    `pydpmc.sklearn.base.DPEstimator` for the parameters.
+    By default the draws are those of ``Langevin``; see `pydpmc.sklearn.base.DPEstimator` for the parameters.
 
     Examples
     --------
     >>> import numpy as np
     >>> from pydpmc.sklearn import DPLogisticRegression
     >>> rng = np.random.default_rng(1)
-    >>> X = rng.uniform(-0.7, 0.7, (20_000, 2))
-    >>> y = np.where(X @ [3.0, -2.0] + rng.logistic(size=20_000) > 0, "yes", "no")
-    >>> model = DPLogisticRegression(epsilon=1.0, row_norm=1.0, classes=["no", "yes"]).fit(X, y)
-    >>> bool(model.score(X, y) > 0.6), model.guarantee_.epsilon(1e-6) <= 1.0
+    >>> X = rng.uniform(-0.7, 0.7, (4000, 2))
+    >>> y = np.where(X @ [3.0, -2.0] + rng.logistic(size=4000) > 0, "yes", "no")
+    >>> model = DPLogisticRegression(epsilon=2.0, row_norm=1.0, classes=["no", "yes"]).fit(X, y)
+    >>> bool(model.score(X, y) > 0.6), model.guarantee_.epsilon(1e-6) <= 2.0
     (True, True)
     """
 

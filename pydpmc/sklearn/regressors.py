@@ -10,7 +10,7 @@ from sklearn.utils.validation import validate_data
 
 from ..models import HuberRegression, Model, PoissonRegression
 from ..public import Public
-from ..samplers import Barker, Langevin
+from ..samplers import Barker
 from .base import DPEstimator
 
 MIXING = 0.00025  # see README, "What Barker's test cannot do": 40 d^2 w / (mu^2 n) below 1/100
@@ -74,13 +74,13 @@ class DPLinearRegression(_DPRegressor):
 
     Examples
     --------
-    >>> import numpy as np
+    >>> import numpy as np, pydpmc as dp
     >>> from pydpmc.sklearn import DPLinearRegression
     >>> rng = np.random.default_rng(1)
-    >>> X = rng.uniform(-0.7, 0.7, (20_000, 2))
-    >>> y = X @ [1.0, -0.5] + rng.normal(0, 0.2, 20_000)
-    >>> model = DPLinearRegression(row_norm=1.0, y_bounds=(-2.0, 2.0)).fit(X, y)
-    >>> bool(model.score(X, y) > 0.5)
+    >>> X = rng.uniform(-0.7, 0.7, (2000, 2))
+    >>> y = X @ [1.0, -0.5] + rng.normal(0, 0.2, 2000)
+    >>> model = DPLinearRegression(epsilon=5.0, row_norm=1.0, y_bounds=(-2.0, 2.0), sampler=dp.Langevin(draws=4))
+    >>> bool(model.fit(X, y).score(X, y) > 0.2)
     True
     """
 
@@ -109,9 +109,6 @@ class DPLinearRegression(_DPRegressor):
         low, high = self.y_bounds
         sigma = (high - low) / 8 if self.sigma is None else self.sigma
         return HuberRegression(prior=self._prior(), intercept=self.fit_intercept, sigma=sigma)
-
-    def _default_sampler(self, model: Model, public: Public) -> Any:
-        return Langevin(draws="predict") if self.private else Langevin(draws=50)
 
 
 class DPPoissonRegressor(_DPRegressor):

@@ -136,7 +136,18 @@ def logistic(n: int, chains: int, sampler: Any, **options: Any) -> tuple[dp.Plan
     return dp.plan(dp.LogisticRegression(intercept=True), data.public, spec, chains=chains), data
 
 
+def grouped(n: int, groups: int, chains: int, sampler: type, **options: Any) -> tuple[dp.Plan, dp.Data]:
+    """A softmax, on groups of one to several records."""
+    rng = np.random.default_rng(n)
+    x = rng.uniform(-1.0, 1.0, size=(n, 3)) / 3**0.5
+    data = dp.Data(x, rng.integers(0, 3, n), row_norm=1.0, groups=rng.integers(0, groups, n))
+    spec = sampler(steps=30, step_size=0.01 / n, **options)
+    return dp.plan(dp.SoftmaxRegression(classes=3, intercept=True), data.public, spec, chains=chains), data
+
+
 PLANS = {
+    "groups, full": lambda s: grouped(LARGE, 4 * LARGE, 1, s, sampling="full", clip=2.0),
+    "groups, Poisson": lambda s: grouped(SMALL, 300, 3, s, batch_size=101, clip=2.0),
     "full, one chain": lambda s: logistic(LARGE, 1, s, sampling="full"),
     "full, three chains": lambda s: logistic(LARGE, 3, s, sampling="full"),
     "full, few records": lambda s: logistic(SMALL, 3, s, sampling="full"),

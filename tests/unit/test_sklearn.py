@@ -20,18 +20,16 @@ from pydpmc.sklearn import (
     DPSoftmaxRegression,
 )
 
-QUICK = dp.Barker(steps=60, scale=0.02)
-ACCURACY = "asks for accuracy on a few dozen records, which no private estimator can have"
+QUICK = dp.Barker(steps=60, scale=1e-4)
+ACCURACY = "asks for accuracy on a few hundred records at most, which no private estimator can have"
 EXCEPTED = {
     "check_classifiers_train": ACCURACY,
     "check_regressors_train": ACCURACY,
-    "check_classifiers_classes": ACCURACY,
-    "check_supervised_y_2d": "compares two fits of a flattened y, whose random key differs",
 }
 
 
 def estimators():
-    common = {"row_norm": 10.0, "sampler": QUICK}
+    common = {"row_norm": 10.0, "sampler": QUICK, "epsilon": 10.0}
     return [
         DPLogisticRegression(**common),
         DPSoftmaxRegression(**common),
@@ -53,21 +51,21 @@ CHECKS = [
 def test_the_contract_of_scikit_learn(estimator, check, request):
     name = getattr(check, "func", check).__name__
     if name in EXCEPTED and not isinstance(estimator, BoundsScaler):
-        request.applymarker(pytest.mark.xfail(reason=EXCEPTED[name], strict=False))
+        request.applymarker(pytest.mark.xfail(reason=EXCEPTED[name], strict=True))
     check(estimator)
 
 
 @pytest.fixture
 def classified(rng):
-    X = rng.uniform(-0.7, 0.7, (20_000, 2))
-    y = np.where(X @ [4.0, -3.0] + rng.logistic(size=20_000) > 0, "yes", "no")
+    X = rng.uniform(-0.7, 0.7, (4000, 2))
+    y = np.where(X @ [4.0, -3.0] + rng.logistic(size=4000) > 0, "yes", "no")
     return X, y
 
 
 def test_a_classifier_learns_within_its_budget(classified):
     X, y = classified
-    model = DPLogisticRegression(epsilon=1.0, row_norm=1.0, classes=["yes", "no"]).fit(X, y)
-    assert model.guarantee_.epsilon(1e-6) <= 1.0
+    model = DPLogisticRegression(epsilon=2.0, row_norm=1.0, classes=["yes", "no"]).fit(X, y)
+    assert model.guarantee_.epsilon(1e-6) <= 2.0
     assert model.guarantee_.assumptions == ()
     assert model.score(X, y) > 0.65
     assert list(model.classes_) == ["no", "yes"]
@@ -90,15 +88,16 @@ def test_an_undeclared_label_drops_the_record(rng):
 
 
 def test_regressors_learn_and_give_uncertainty(rng):
-    X = rng.uniform(-0.7, 0.7, (20_000, 2))
-    y = X @ [1.0, -0.5] + rng.normal(0, 0.2, 20_000)
-    linear = DPLinearRegression(row_norm=1.0, y_bounds=(-2.0, 2.0)).fit(X, y)
-    assert linear.score(X, y) > 0.5
+    X = rng.uniform(-0.7, 0.7, (2000, 2))
+    y = X @ [1.0, -0.5] + rng.normal(0, 0.2, 2000)
+    sampler = dp.Langevin(draws=4)
+    linear = DPLinearRegression(epsilon=5.0, row_norm=1.0, y_bounds=(-2.0, 2.0), sampler=sampler).fit(X, y)
+    assert linear.score(X, y) > 0.2
     mean, sd = linear.predict(X[:3], return_std=True)
     assert mean.shape == sd.shape == (3,)
     counts = rng.poisson(np.exp(X @ [1.0, -0.5]))
     poisson = DPPoissonRegressor(row_norm=1.0, y_bounds=(0, 8), sampler=dp.Barker(steps=2000), private=False)
-    assert poisson.fit(X[:4000], counts[:4000]).score(X, counts) > 0.05
+    assert poisson.fit(X, counts).score(X, counts) > 0.05
     assert not np.isfinite(poisson.guarantee_.epsilon(1e-6))
 
 
