@@ -140,6 +140,7 @@ def estimate(post: Posterior) -> Estimate:
     pooled = draws.reshape(-1, draws.shape[2])
     count = _count(draws, bool(post.plan["independent_draws"]))
     w, temperature = _tempering(post)
+    precision = w * precision if post.plan.get("temper_prior") else precision
     spread = np.atleast_2d(np.cov(pooled.T))
     prior = precision / temperature
     if len(prior) and np.linalg.eigvalsh(np.sqrt(prior)[:, None] * spread * np.sqrt(prior)).max() >= 1.0:

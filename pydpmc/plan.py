@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 
 Adjacency = Literal["replace", "add_remove"]
 NOT_PRIVATE = "private=False was asked for: the records were used without any protection"
-FIXED_IN_ADVANCE = "the settings of the run were not chosen from the earlier releases (how records are encoded may be)"
+FIXED_IN_ADVANCE = (
+    "the settings of the run were not chosen from the earlier releases (its start, and how records are encoded, may be)"
+)
 MOST_CHAINS = 1000
 
 
@@ -174,7 +176,7 @@ def plan(
         acc.compose(
             [*settings.uses(adjacency, chains), *before],
             adjacency=adjacency,
-            assumptions=(*settings.assumptions, *([FIXED_IN_ADVANCE] if earlier else [])),
+            assumptions=(*settings.assumptions, *([FIXED_IN_ADVANCE] if before else [])),
             unit=public.unit,
             total_variation=settings.total_variation(chains),
         )

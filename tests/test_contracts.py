@@ -60,6 +60,10 @@ MAY_LEAVE_OF_POSTERIOR_SAMPLE = {
     f"plan.{name}": PUBLIC
     for name in ("draws", "temper_prior", "loglik_range", "gamma", "inner_chains", "warmup", "spacing", "grid")
 }
+MAY_LEAVE_OF_CONJUGATE = {f"plan.{name}": PUBLIC for name in ("draws", "noise")}
+MAY_LEAVE_OF_HYBRID = {f"plan.{name}": PUBLIC for name in ("chain", "share")} | {
+    f"plan.start.{name}": PUBLIC for name in ("sampler", "draws", "steps", "w", "noise")
+}
 # Of NUTS alone, which runs without privacy only. "sampler_stats" itself is None in every other result.
 MAY_LEAVE_OF_NUTS = {f"plan.{name}": PUBLIC for name in ("draws", "warmup", "target_accept", "max_depth", "jitter")} | {
     f"sampler_stats.{name}": "without privacy only"
@@ -195,7 +199,32 @@ def test_every_listed_model_runs_with_every_listed_sampler(kind, rng):
         assert 0 < post.guarantee.epsilon(1e-6) < np.inf
 
 
-SAMPLERS = (*samplers.ALL, *samplers.CONDITIONAL, *samplers.NOT_PRIVATE)
+@pytest.mark.parametrize(
+    ("sampler", "own"),
+    [
+        (dp.ConjugateSample(draws=3, noise_multiplier=2.0), MAY_LEAVE_OF_CONJUGATE),
+        (
+            dp.Hybrid(dp.ConjugateSample(noise_multiplier=2.0), example_of(dp.SGLD)),
+            MAY_LEAVE_OF_GRADIENTS | MAY_LEAVE_OF_HYBRID,
+        ),
+    ],
+    ids=["conjugate", "hybrid"],
+)
+def test_every_field_of_a_conjugate_or_hybrid_run_is_tagged(sampler, own, rng):
+    post = short_run(dp.LinearRegression(sigma=1.0), rng, sampler)
+    found = {path for path, _ in leaves(post) if tag_of(path) is None and path not in ABSENT}
+    assert found == set(own)
+    assert post.guarantee.assumptions == ()
+    assert 0 < post.guarantee.epsilon(1e-6) < np.inf
+
+
+SAMPLERS = (
+    *samplers.ALL,
+    *samplers.CONDITIONAL,
+    *samplers.NOT_PRIVATE,
+    *samplers.OF_SOME_MODELS,
+    *samplers.OF_OTHER_SAMPLERS,
+)
 
 
 @pytest.mark.parametrize("kind", [*models.ALL, *SAMPLERS, dp.Data, dp.Public, dp.Posterior, dp.Plan])

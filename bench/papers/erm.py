@@ -10,7 +10,6 @@ import math
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import minimize
 from scipy.special import expit
 
 from pydpmc.accounting.gaussian import gdp_epsilon
@@ -20,16 +19,26 @@ CURVATURE = 0.25  # of the logistic loss
 
 
 def minimiser(x: Floats, y: Floats, penalty: float, linear: Floats | None = None) -> Floats:
-    """Return the minimum of sum of losses + penalty/2 |theta|^2 + linear . theta, to high accuracy."""
+    """Return the minimum of sum of losses + penalty/2 |theta|^2 + linear . theta, by damped Newton steps."""
     slope = np.zeros(x.shape[1]) if linear is None else linear
 
-    def objective(theta: Floats) -> tuple[float, Floats]:
+    def value(theta: Floats) -> float:
         eta = x @ theta
-        value = np.logaddexp(0.0, eta).sum() - y @ eta + penalty / 2 * theta @ theta + slope @ theta
-        return float(value), x.T @ (expit(eta) - y) + penalty * theta + slope
+        return float(np.logaddexp(0.0, eta).sum() - y @ eta + penalty / 2 * theta @ theta + slope @ theta)
 
-    options = {"maxiter": 5000, "ftol": 1e-14, "gtol": 1e-7}
-    return np.asarray(minimize(objective, np.zeros(x.shape[1]), jac=True, method="L-BFGS-B", options=options).x)
+    theta = np.zeros(x.shape[1])
+    for _ in range(100):
+        p = expit(x @ theta)
+        gradient = x.T @ (p - y) + penalty * theta + slope
+        hessian = (x.T * (p * (1.0 - p))) @ x + penalty * np.eye(len(theta))
+        step = np.linalg.solve(hessian, gradient)
+        decrease, length, now = float(gradient @ step), 1.0, value(theta)
+        if decrease < 1e-9:
+            break
+        while value(theta - length * step) > now - 0.25 * length * decrease and length > 1e-6:
+            length /= 2.0
+        theta = theta - length * step
+    return theta
 
 
 def gaussian_mu(epsilon: float, delta: float) -> float:

@@ -9,6 +9,8 @@ import numpy.typing as npt
 from scipy.special import expit
 
 Floats = npt.NDArray[np.float64]
+STEPS = 600
+ACCEPTANCE = 0.57  # at which the algorithm is most efficient
 
 
 def ops_weight(epsilon: float, radius: float) -> float:
@@ -16,13 +18,11 @@ def ops_weight(epsilon: float, radius: float) -> float:
     return min(1.0, epsilon / (4.0 * math.log1p(math.exp(radius))))
 
 
-def ops_draws(
-    x: Floats, y: Floats, weight: float, scale: float, radius: float, count: int, rng: np.random.Generator
-) -> Floats:
-    """Return `count` well separated draws of (likelihood times N(0, scale^2))^weight on the ball |theta| <= radius.
+def ops_draw(x: Floats, y: Floats, weight: float, scale: float, radius: float, rng: np.random.Generator) -> Floats:
+    """Return a draw of (likelihood times N(0, scale^2))^weight on the ball |theta| <= radius.
 
-    Metropolis-adjusted Langevin, preconditioned by the largest curvature in each principal direction; adapted during a
-    warm-up. Stands for the exact draw that algorithm 1 asks for.
+    Metropolis-adjusted Langevin, preconditioned by the largest curvature in each principal direction, its step adapted
+    in the first half. Stands for the exact draw that algorithm 1 asks for.
     """
     values, vectors = np.linalg.eigh(x.T @ x)
     root = vectors / np.sqrt(weight * (0.25 * np.maximum(values, 0.0) + 1.0 / scale**2))
@@ -36,8 +36,8 @@ def ops_draws(
         return weight * float(log_density), weight * (root.T @ (x.T @ (y - expit(eta)) - theta / scale**2))
 
     z, step = np.zeros(x.shape[1]), 0.5 / x.shape[1] ** (1 / 3)
-    now, warmup, apart, draws = state(z), 600, 150, []
-    for t in range(warmup + apart * count):
+    now = state(z)
+    for t in range(STEPS):
         proposal = z + step * now[1] + math.sqrt(2 * step) * rng.normal(size=len(z))
         then = state(proposal)
         forth, back = proposal - z - step * now[1], z - proposal - step * then[1]
@@ -45,11 +45,9 @@ def ops_draws(
         accepted = math.log(rng.random()) < log_ratio
         if accepted:
             z, now = proposal, then
-        if t < warmup:
-            step *= math.exp((0.57 * -1 + accepted) * 0.1)
-        elif (t + 1 - warmup) % apart == 0:
-            draws.append(root @ z)
-    return np.array(draws)
+        if t < STEPS // 2:
+            step *= math.exp(0.1 * (accepted - ACCEPTANCE))
+    return np.asarray(root @ z)
 
 
 def hybrid_sgnht(

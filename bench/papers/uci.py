@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import os
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -56,6 +57,7 @@ def table(name: str) -> tuple[list[str], list[list[str]]]:
     return header, rows
 
 
+@lru_cache(maxsize=1)
 def adult() -> Split:
     """Return the training and test records: 14 columns and a constant, each of norm at most 1, over sqrt 15."""
     header, train = table("adult_train")

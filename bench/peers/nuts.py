@@ -162,7 +162,8 @@ def main():
             print(f"  {name}: not installed, left out (pip install {module})")
             continue
         rows[name] = measured(build, (x, y, options.draws, options.warmup, options.threads), warm=name != "nutpie")
-        print(f"  {name} done in {rows[name].elapsed:.1f} s", flush=True)
+        row = rows[name]
+        print(f"  {name}: {row.effective:.0f} effective draws, {row.elapsed:.1f} s, {row.work:.1f} s CPU", flush=True)
     report(rows)
 
 

@@ -118,18 +118,18 @@ inline void sum_density(const ModelSpec& spec, const Table<Scalar>& table, int64
 
 // The same for a predictor per class; `sums` has room for padded(columns) a class.
 template <class Model, class Scalar>
-inline void sum_softmax_density(const ModelSpec& spec, const Table<Scalar>& table, int64_t begin,
-                                int64_t count, const Prepared& p, const LoglikRange& range, double* sums,
+inline void sum_softmax_density(const ModelSpec& spec, const Table<Scalar>& table, int64_t begin, int64_t end,
+                                const Prepared& p, const LoglikRange& range, double* sums,
                                 double* out) noexcept {
   const int columns = spec.columns, classes = spec.predictors, width = padded(columns);
   double* gradient = out + 1 + (spec.intercept ? classes : 0);
   F8 logliks = fill(0.0);
   for (int j = 0; j < classes * width; ++j) sums[j] = 0.0;
   for (int j = 0; j <= spec.dim; ++j) out[j] = 0.0;
-  for (int64_t i = 0; i < count; i += lanes) {
-    const int here = rest_of(i, count);
+  for (int64_t i = begin; i < end; i += lanes) {
+    const int here = rest_of(i, end);
     Rows<Scalar> row;
-    consecutive_rows(table, begin + i, here, row);
+    consecutive_rows(table, i, here, row);
     const F8 y = targets<Model>(row, columns), top = class_predictors(row, columns, p);
     const F8 loglik = log_share(y, top, p);
     const F8 clamped = min(max(loglik, fill(range.low)), fill(range.high));
@@ -153,9 +153,9 @@ inline void log_density(const ModelSpec& spec, const Records& records, const dou
     const Prepared p = Model::prepare(spec, theta, slopes);
     double* sums = slopes + prepared_size(spec);
     if constexpr (Model::has_classes)
-      sum_softmax_density<Model>(spec, table, begin, end - begin, p, range, sums, out);
+      sum_softmax_density<Model>(spec, table, begin, end, p, range, sums, out);
     else
-      sum_density<Model>(spec, table, begin, end - begin, p, range, sums, out);
+      sum_density<Model>(spec, table, begin, end, p, range, sums, out);
   });
 }
 

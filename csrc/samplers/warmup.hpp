@@ -66,16 +66,16 @@ class RunningVariance {
   double count_ = 0.0;
 };
 
-// Where windows end: an opening for the step size alone, windows of 25, 50, 100, ... steps, the last one
-// stretched to the end, and a closing for the step size.
+// Where windows end: an opening for the step size alone, windows of 10, 20, 40, ... steps (short ones first:
+// gradients tell the scale of a coordinate before the chain has arrived), the last one stretched to the end,
+// and a closing for the step size.
 class Windows {
  public:
   explicit Windows(int64_t warmup) {
-    const int64_t opening = std::min<int64_t>(75, warmup * 15 / 100),
-                  closing = std::min<int64_t>(50, warmup / 10);
+    const int64_t opening = std::min<int64_t>(15, warmup * 15 / 100), closing = warmup * 15 / 100;
     first_ = begin_ = opening;
     last_ = warmup - closing;
-    end_ = opening + std::min<int64_t>(25, last_ - opening);
+    end_ = opening + std::min<int64_t>(10, last_ - opening);
   }
 
   bool holds(int64_t step) const noexcept { return step >= first_ && step < last_; }
@@ -96,7 +96,7 @@ class Windows {
 // Sets the variances that the states and gradients of a window suggest; keeps what cannot be told.
 inline void learn_mass(const RunningVariance& theta, const RunningVariance& gradient,
                        Vector& inverse_mass) noexcept {
-  constexpr double fewest = 10.0;
+  constexpr double fewest = 5.0;
   if (theta.count() < fewest) return;
   for (size_t j = 0; j < inverse_mass.size(); ++j) {
     const double variance = std::sqrt(theta.sum_of_squares(j) / gradient.sum_of_squares(j));

@@ -86,6 +86,8 @@ class _Search:
     def largest(self, smallest: float, limit: float) -> float:
         low = self._quick_start(smallest, limit)
         if self.cost(low) > self.target:
+            low = smallest  # the quick bounds leave out what random numbers of finite precision cost
+        if self.cost(low) > self.target:
             raise BudgetError(
                 f"even {low:g} costs epsilon = {self.cost(low):.4g} at delta = {self.budget_delta:g}, "
                 f"more than the budget {self.target:g}"

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 from ..errors import UnsupportedEventError
 from .events import ADJACENCIES, Event, Floats
@@ -61,7 +60,6 @@ class LangevinIterate(Event):
     adjacency: str
     error: float = 0.0
     error_between_neighbours: float | None = None
-    rounding: ClassVar[float] = ARITHMETIC
 
     def __post_init__(self) -> None:
         positive(step_size=self.step_size, sensitivity=self.sensitivity, strong_convexity=self.strong_convexity)
@@ -95,13 +93,13 @@ class LangevinIterate(Event):
         forgetting = self.forgetting
         one_step = (self.sensitivity + self.error) * math.sqrt(self.step_size / 2.0)
         decay = -self.steps * math.log1p(-forgetting) if forgetting < 1.0 else math.inf
-        return one_step * math.sqrt(math.tanh(decay / 2.0) * (2.0 - forgetting) / forgetting) * self.rounding
+        return one_step * math.sqrt(math.tanh(decay / 2.0) * (2.0 - forgetting) / forgetting) * ARITHMETIC
 
     @property
     def composed_mu(self) -> float:
         """Mu as if every iterate were released, rounded up."""
         excess = self.error if self.error_between_neighbours is None else self.error_between_neighbours
-        return (self.sensitivity + excess) * math.sqrt(self.step_size * self.steps / 2.0) * self.rounding
+        return (self.sensitivity + excess) * math.sqrt(self.step_size * self.steps / 2.0) * ARITHMETIC
 
     def gaussian_mu(self, adjacency: str) -> float:  # noqa: D102
         if adjacency != self.adjacency:

@@ -12,7 +12,7 @@ import numpy as np
 from ..checks import whole
 from ..priors import Flat
 from ..public import Public
-from .base import Block, Floats
+from .base import ROUNDING, Block, Floats
 from .glm import LinearPredictor
 
 MOST_CLASSES = 65_536
@@ -49,6 +49,7 @@ class SoftmaxRegression(LinearPredictor):
     """
 
     core_name: ClassVar[str] = "softmax_regression"
+    convex: ClassVar[bool] = True
     classes: int = 2
 
     def __post_init__(self) -> None:
@@ -88,6 +89,14 @@ class SoftmaxRegression(LinearPredictor):
     def curvature(self) -> float:
         """Return 1/2."""
         return 0.5
+
+    def gradient_error(self, public: Public, reach: float) -> float | None:
+        """Return the error of residuals times row: docs/privacy/langevin.md, lemma 3."""
+        norm = self.norm(public)
+        if norm is None:
+            return None
+        predictors = (public.width / 8 + 16 + math.sqrt(self.classes)) * ROUNDING * norm * reach
+        return 1.01 * norm * (self.curvature() * predictors + (16 + self.classes) * ROUNDING * self.slope())
 
     def information(self, public: Public) -> float | None:
         """Return the forecast R^2 (k - 1) / (k^2 d): k classes equally likely, features that fill all directions."""

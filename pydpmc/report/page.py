@@ -137,15 +137,16 @@ def _posterior(post: Posterior) -> str:
 def _diagnostics(post: Posterior) -> str:
     if not _has_draws(post):
         return _section("Diagnostics", "<p>The run was stopped before it made a draw.</p>")
-    summary = post.summary()
-    worst, least = np.nanmax(summary.column("rhat")), np.nanmin(summary.column("ess"))
-    good = worst < 1.05 and least > 100
+    rhat, ess = (post.summary().column(name) for name in ("rhat", "ess"))
+    rhat, ess = rhat[np.isfinite(rhat)], ess[np.isfinite(ess)]
+    if rhat.size == 0 or ess.size == 0:
+        return _section("Diagnostics", "<p>There are too few draws for R-hat and effective sample size.</p>")
     verdict = (
         "The chains agree with each other and with themselves."
-        if good
+        if rhat.max() < 1.05 and ess.min() > 100
         else "Effective draws are few or chains disagree: read the figures with caution. The guarantee holds anyway."
     )
-    facts = [("largest R-hat", f"{worst:.3f}"), ("least effective sample size", f"{least:.0f}")]
+    facts = [("largest R-hat", f"{rhat.max():.3f}"), ("least effective sample size", f"{ess.min():.0f}")]
     facts += [(f"acceptance of chain {k + 1}", f"{rate:.3f}") for k, rate in enumerate(post.acceptance)]
     stopped = "<p>The run was stopped by hand; all planned steps are charged.</p>" if post.interrupted else ""
     return _section("Diagnostics", f"<p>{verdict}</p>{stopped}" + _table((), facts) + _figures(charts.traces(post)))

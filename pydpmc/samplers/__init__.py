@@ -15,12 +15,16 @@ from .sgnht import SGNHT
 ALL: tuple[type, ...] = (Barker, SGLD, SGHMC, SGNHT, Langevin)  # unconditional
 CONDITIONAL: tuple[type, ...] = (PosteriorSample,)  # the guarantee rests on assumptions
 NOT_PRIVATE: tuple[type, ...] = (NUTS,)
+OF_SOME_MODELS: tuple[type, ...] = (ConjugateSample,)  # unconditional, where the posterior has a closed form
+OF_OTHER_SAMPLERS: tuple[type, ...] = (Hybrid,)
 
 __all__ = [
     "ALL",
     "CONDITIONAL",
     "NOT_PRIVATE",
     "NUTS",
+    "OF_OTHER_SAMPLERS",
+    "OF_SOME_MODELS",
     "SGHMC",
     "SGLD",
     "SGNHT",

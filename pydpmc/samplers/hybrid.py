@@ -52,6 +52,11 @@ class Hybrid(Sampler):
         if self.share is not None and not 0 < self.share < 1:
             raise ValueError(f"share must lie in (0, 1), not {self.share!r}")
 
+    @property
+    def supports_groups(self) -> bool:
+        """Whether groups of records can be protected: if both samplers can."""
+        return all(getattr(sampler, "supports_groups", False) for sampler in (self.start, self.chain))
+
     def choose(self, request: Request) -> HybridSettings:
         """Fill in what was left open, within the budget."""
         from .hybrid_choose import choose

@@ -19,8 +19,6 @@ WITHOUT_FORECAST = 0.5  # the paper's own
 
 def choose(request: Request) -> HybridSettings:
     """Return a start and a chain that together cost at most the budget."""
-    if request.earlier:
-        raise ValueError("init: Hybrid has a start of its own; give a point, or use the chain's sampler by itself")
     if not request.private or request.epsilon is None:
         return _both(request, None)
     if request.sampler.share is not None:
@@ -32,7 +30,7 @@ def _both(request: Request, share: float | None) -> HybridSettings:
     """Plan the start within its share, then the chain within all that is left."""
     budget = None if share is None else _epsilon_of_share(request, share)
     first = request.sampler.start.choose(
-        dataclasses.replace(request, sampler=request.sampler.start, chains=1, epsilon=budget)
+        dataclasses.replace(request, sampler=request.sampler.start, chains=1, epsilon=budget, earlier=())
     )
     spent: tuple[acc.Guarantee, ...] = ()
     if request.private:
@@ -41,10 +39,12 @@ def _both(request: Request, share: float | None) -> HybridSettings:
                 first.uses(request.adjacency, 1),
                 request.adjacency,
                 assumptions=first.assumptions,
+                unit=request.public.unit,
                 total_variation=first.total_variation(1),
             ),
         )
-    chain = request.sampler.chain.choose(dataclasses.replace(request, sampler=request.sampler.chain, earlier=spent))
+    earlier = (*request.earlier, *spent)
+    chain = request.sampler.chain.choose(dataclasses.replace(request, sampler=request.sampler.chain, earlier=earlier))
     return HybridSettings(first, chain, share)
 
 

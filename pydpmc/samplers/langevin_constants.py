@@ -104,7 +104,10 @@ def arithmetic(model: Model, public: Public, w: float, step_size: float) -> Arit
     assert evaluation is not None
     clip = steepest * INACTIVE
     if not evaluation < 1e-7 * steepest:
-        raise ValueError("the declared bounds and the prior are so wide that gradients cannot be computed accurately")
+        raise ValueError(
+            "row_norm (or x_bounds) and the prior are so wide that gradients cannot be computed accurately; scale the "
+            "features, or give a narrower prior"
+        )
     gradient_unit = 2.0 ** math.ceil(math.log2(max(clip * 2.0**-49, n * clip * 2.0**-60)))
     pull = float(np.linalg.norm(model.prior_precision(public) * (where.radius + where.unit))) + w * n * clip
     return Arithmetic(

@@ -57,8 +57,7 @@ def _from_array(table: Raw, wanted: Sequence[str], all_columns: Sequence[str]) -
 def _from_frame(table: Any, wanted: Sequence[str]) -> dict[str, Raw]:
     if not hasattr(table, "columns"):
         raise SchemaError(
-            "table must be a pandas, polars or pyarrow table, a path, a mapping or an array, "
-            f"not {type(table).__name__}"
+            f"table must be a pandas, polars or pyarrow table, a path, a mapping or array, not {type(table).__name__}"
         )
     nw = require("narwhals", "dataframes", f"a table of type {type(table).__name__}")
     if hasattr(table, "collect") and not hasattr(table, "iloc"):

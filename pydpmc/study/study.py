@@ -58,7 +58,7 @@ class Study:
     def data(self) -> Data:
         """Return the records."""
         options = {key: self.data_options[key] for key in ("public_n", "storage") if key in self.data_options}
-        with self.file.errors_at("data"):
+        with self.file.errors_at("data", "path"):
             data = self.schema.data(self.path(self.data_options["path"]), **options)
         declared = self.data_options.get("n")
         if declared is not None and self.budget.get("adjacency", "replace") == "replace" and declared != len(data):

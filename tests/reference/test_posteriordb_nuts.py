@@ -30,7 +30,7 @@ DRAWS = 10_000
 MEAN_TOLERANCE = 0.05  # of a posterior sd
 SD_TOLERANCE = 0.03
 MOST_RHAT = 1.01
-QUICK = ("mesquite-logmesquite_logvolume", "sblri-blr", "wells_data-wells_dist100_model")
+QUICK = ("mesquite-logmesquite_logvolume", "sblri-blr")
 NAMES = [
     name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in sorted(posteriordb.POSTERIORS)
 ]

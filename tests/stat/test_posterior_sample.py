@@ -15,7 +15,7 @@ import pydpmc as dp
 Floats = npt.NDArray[np.float64]
 
 GRID = np.linspace(-12.0, 12.0, 40_001)
-DRAWS = 600
+DRAWS = 400
 P_VALUE = 1e-3
 
 
@@ -31,6 +31,10 @@ def law(log_density: Floats) -> Floats:
 def cdf(probabilities: Floats) -> Callable[[Floats], Floats]:
     total = np.cumsum(probabilities)
     return lambda t: np.interp(t, GRID, total)
+
+
+def distance_p(draws: Floats, probabilities: Floats) -> float:
+    return float(kstest(draws, cdf(probabilities), method="asymp").pvalue)
 
 
 def divergence(p: Floats, q: Floats, epsilon: float) -> float:
@@ -68,11 +72,10 @@ def test_neighbouring_clamped_posteriors_are_within_the_claim(adjacency: Any, bo
         return np.maximum(-softplus((1 - 2 * y) * x * GRID), -bound)
 
     base = -0.5 * GRID**2 + w * clamped(2.0, 1.0)
-    others = [(x, y) for x in (-100.0, -1.0, 0.3, 100.0) for y in (0.0, 1.0)]
+    others = [base + w * clamped(x, y) for x in (-100.0, -1.0, 0.3, 100.0) for y in (0.0, 1.0)]
     worst = 0.0
-    for a in others:
-        for b in others if adjacency == "replace" else [None]:
-            p, q = law(base + w * clamped(*a)), law(base + (0.0 if b is None else w * clamped(*b)))
+    for p in map(law, others):
+        for q in map(law, others if adjacency == "replace" else [base]):
             ratio = np.log(p / q)
             worst = max(worst, np.ptp(ratio))
             assert np.abs(ratio).max() <= claimed
@@ -85,10 +88,10 @@ def test_draws_have_the_tempered_law() -> None:
     sampler = dp.PosteriorSample(draws=DRAWS, w=w)
     post = dp.sample(dp.BernoulliLogit(prior=dp.Normal(scale=scale)), data, sampler, seed=7, progress=False)
     draws = post.draws["theta"].ravel()
-    assert kstest(draws, cdf(coin_law(ones, n, w, scale))).pvalue > P_VALUE
+    assert distance_p(draws, coin_law(ones, n, w, scale)) > P_VALUE
     within_chain = np.corrcoef(draws[:-4], draws[4:])[0, 1]
     assert abs(within_chain) < 4 / np.sqrt(DRAWS)
-    assert kstest(draws, cdf(coin_law(ones, n, 1.0, scale))).pvalue < P_VALUE
+    assert distance_p(draws, coin_law(ones, n, 1.0, scale)) < P_VALUE
 
 
 @pytest.mark.parametrize("temper_prior", [False, True])
@@ -103,5 +106,5 @@ def test_clamped_draws_have_the_clamped_law(temper_prior: bool) -> None:
     prior = -0.5 * GRID**2 * (w if temper_prior else 1.0)
     exact, unclamped = (law(prior + w * f.sum(axis=0)) for f in (np.maximum(logliks, -bound), logliks))
     draws = post.draws["beta"].ravel()
-    assert kstest(draws, cdf(exact)).pvalue > P_VALUE
-    assert kstest(draws, cdf(unclamped)).pvalue < P_VALUE
+    assert distance_p(draws, exact) > P_VALUE
+    assert distance_p(draws, unclamped) < P_VALUE

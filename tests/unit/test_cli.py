@@ -1,11 +1,11 @@
 """The command line: a whole study without Python, exit codes, and mistakes named with their line."""
 
+import datetime
 import re
 import shutil
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 
 import pydpmc as dp
@@ -123,7 +123,7 @@ MISTAKES = [
     ('adjacency = "replace"', 'adjacency = "swap"', 26, "adjacency must be"),
     ("chains = 2", "chain = 2", 27, "did you mean 'chains'"),
     ("chains = 2", "epsilon = -1", 27, "epsilon must be"),
-    ("chains = 2", "epsilon = 1.0", 27, "delta must be given|epsilon"),
+    ("chains = 2", "epsilon = 1.0", 25, "delta must be given with epsilon"),
     ("draws = 100", "drawers = 100", 30, "did you mean 'draws'"),
     ('posterior = "post.npz"', "", 32, "posterior must be given"),
     ('posterior = "post.npz"', 'posterior = "post.pkl"', 33, "must end in .npz or .nc"),
@@ -135,7 +135,7 @@ MISTAKES = [
 
 @pytest.mark.parametrize(("old", "new", "line", "words"), MISTAKES, ids=[f"{m[2]}-{m[3][:20]}" for m in MISTAKES])
 def test_a_mistake_is_refused_with_its_line_before_anything_is_spent(study, capsys, monkeypatch, old, new, line, words):
-    monkeypatch.setattr("pydpmc.plan.Plan.run", lambda *a, **k: pytest.fail("a run was started"))
+    monkeypatch.setattr(dp.Plan, "run", lambda *a, **k: pytest.fail("a run was started"))
     assert main(["run", str(edited(study, old, new))]) == 1
     error = capsys.readouterr().err
     assert re.search(words, error), error
@@ -190,7 +190,7 @@ def test_init_reads_types_but_no_record_of_a_parquet_file(tmp_path, capsys, monk
     pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed (extra pydpmc[dataframes])")
     import pyarrow.parquet as parquet
 
-    table = pyarrow.table({"a": [1.5], "b": [3], "c": ["x"], "d": [True], "e": [np.datetime64("2020-01-01")]})
+    table = pyarrow.table({"a": [1.5], "b": [3], "c": ["x"], "d": [True], "e": [datetime.date(2020, 1, 1)]})
     parquet.write_table(table, tmp_path / "t.parquet")
     monkeypatch.setattr(parquet.ParquetFile, "read", lambda *a, **k: pytest.fail("records were read"))
     assert main(["init", str(tmp_path / "t.parquet"), "-o", str(tmp_path / "s.toml")]) == 0
@@ -273,5 +273,7 @@ def test_other_shells_get_every_command(shell, capsys):
 
 
 def test_the_command_is_installed_and_quick():
-    done = subprocess.run([sys.executable, "-m", "pydpmc", "--version"], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "pydpmc", "--version"], capture_output=True, text=True, check=True, cwd="/"
+    )
     assert done.stdout.strip() == f"pydpmc {dp.__version__}"

@@ -189,6 +189,9 @@ def test_what_is_refused():
         dp.plan(dp.GaussianMean(), plain, dp.ConjugateSample(noise_multiplier=2.0))
     with pytest.raises(BudgetError):
         dp.plan(dp.GaussianMean(), plain, dp.ConjugateSample(w=1.0), epsilon=1e-3, delta=1e-6)
+    grouped = dp.Public(n=9, columns=("a",), has_target=False, row_norm=1.0, grouped=True, max_group_size=2)
+    with pytest.raises(UnsupportedEventError, match="groups"):
+        dp.plan(dp.GaussianMean(), grouped, conjugate, epsilon=1.0, delta=1e-6)
     for wrong in ({"draws": 0}, {"w": 2.0}, {"w": 0.5, "n0": 10.0}, {"noise_multiplier": -1.0}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             dp.ConjugateSample(**wrong)

@@ -39,7 +39,7 @@ def cases() -> list[Any]:
 def problem(kind: type[models.Model], width: int, options: dict[str, Any], n: int = N, bad: int = 0) -> Any:
     rng = np.random.default_rng((n, width))
     x = rng.normal(size=(n, width)) if kind is not dp.BernoulliLogit else rng.integers(0, 2, (n, 1)).astype(float)
-    y = rng.integers(0, 2 if kind.binary_target else 4, n).astype(float) if kind.needs_target else None
+    y = rng.integers(0, kind().label_count or 4, n).astype(float) if kind.needs_target else None
     if bad:
         (x if y is None else y)[:bad] = np.nan
     model = kind(**options)

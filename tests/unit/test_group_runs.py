@@ -58,7 +58,7 @@ def joined(groups, rng):
 
 
 def noised_sum(plan, data, theta):
-    common = {"init": _starts(plan, 1, 5), "draws": np.empty((1, 1, 2)), "warmup": 0, "thin": 1, "seed": 5}
+    common = {"init": _starts(plan, plan.chains, 5), "draws": np.empty((1, 1, 2)), "warmup": 0, "thin": 1, "seed": 5}
     core = plan.settings.start(_core, _target_arguments(plan, data) | common, data.public)
     return core.audit(list(theta), 0, 3)
 

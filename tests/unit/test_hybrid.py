@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import pydpmc as dp
-from pydpmc.errors import BudgetError
+from pydpmc.errors import BudgetError, UnsupportedEventError
 from pydpmc.samplers.hybrid_choose import expected_error
 from pydpmc.samplers.request import Request
 
@@ -119,9 +119,25 @@ def test_what_is_refused(data, model):
         dp.Hybrid(start="ops", chain=dp.SGLD())
     with pytest.raises(ValueError, match="share must lie"):
         hybrid(1.0)
-    first = dp.sample(model, data, dp.ConjugateSample(w=0.01), progress=False)
-    with pytest.raises(ValueError, match="a start of its own"):
-        dp.plan(model, data.public, hybrid(0.5), **BUDGET, init=first)
     unaffordable = dp.Hybrid(start=dp.ConjugateSample(w=1.0), chain=dp.SGLD(clip=2.0))
     with pytest.raises(BudgetError, match="however it is shared"):
         dp.plan(model, data.public, unaffordable, epsilon=1e-3, delta=1e-6)
+
+
+def test_what_was_released_before_is_paid_for_by_the_chain(data, model):
+    first = dp.sample(model, data, dp.ConjugateSample(w=0.9), progress=False)
+    plan = dp.plan(model, data.public, hybrid(0.3), **BUDGET, init=first)
+    alone = dp.plan(model, data.public, hybrid(0.3), **BUDGET)
+    assert set(first.guarantee.events) <= set(plan.guarantee.events)
+    assert plan.settings.steps < alone.settings.steps
+    assert plan.guarantee.epsilon(1e-6) <= 1.0
+
+
+def test_groups_are_protected_if_both_samplers_can(rng):
+    x = rng.normal(0.4, 0.2, size=(6000, 1))
+    grouped = dp.Data(x, row_norm=1.0, groups=np.arange(6000) // 2, max_group_size=2)
+    chain = dp.SGLD(clip=4.0, steps=20, step_size=1e-7)
+    post = dp.sample(dp.GaussianMean(), grouped, dp.Hybrid(chain, dp.SGHMC(clip=4.0, steps=20, step_size=1e-7)))
+    assert post.guarantee.unit == "one group"
+    with pytest.raises(UnsupportedEventError, match="groups"):
+        dp.plan(dp.GaussianMean(), grouped.public, dp.Hybrid(dp.ConjugateSample(), chain))

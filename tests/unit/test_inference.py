@@ -107,6 +107,12 @@ def test_a_hot_chain_is_a_posterior_of_smaller_weight(rng):
     assert hot["beta[a]"] == pytest.approx(same["beta[a]"])
 
 
+def test_a_tempered_prior_counts_as_the_wider_one_that_it_is(rng):
+    draws = 0.3 * rng.normal(size=(20, 1))
+    tempered = posterior_of(draws, 0.1, 2.0, temper_prior=True).interval()
+    assert tempered["beta[a]"] == pytest.approx(posterior_of(draws, 0.1, 0.2).interval()["beta[a]"])
+
+
 def test_what_is_refused(rng):
     narrow = posterior_of(0.1 * rng.normal(size=(20, 2)), 0.5, 1.0)
     with pytest.raises(ValueError, match="level must lie"):

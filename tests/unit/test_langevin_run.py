@@ -24,10 +24,12 @@ def problem(name, n=50, width=3, seed=3):
         return dp.GaussianMean(sigma=0.7, prior=dp.Normal(2.0, loc=0.5)), dp.Data(x, row_norm=1.5)
     if name == "huber":
         return dp.HuberRegression(sigma=0.8), dp.Data(x, 3.0 * rng.normal(size=n), row_norm=1.5)
+    if name == "softmax":
+        return dp.SoftmaxRegression(classes=3, intercept=True), dp.Data(x, rng.integers(0, 3, n), row_norm=1.5)
     return dp.LogisticRegression(intercept=True), dp.Data(x, rng.integers(0, 2, n), row_norm=1.5)
 
 
-NAMES = ("coin", "mean", "huber", "logistic")
+NAMES = ("coin", "mean", "huber", "logistic", "softmax")
 
 
 def started(plan, data, chains=2, seed=SEED, **changed):
@@ -145,6 +147,8 @@ def exact_gradient(model, row, target, theta):
             return [(a - b) / mpmath.mpf(model.sigma) ** 2 for a, b in zip(x, t, strict=True)]
         if isinstance(model, dp.BernoulliLogit):
             return [x[0] - 1 / (1 + mpmath.exp(-t[0]))]
+        if isinstance(model, dp.SoftmaxRegression):
+            return exact_softmax_gradient(model.classes, x, int(target), t)
         x = [mpmath.mpf(1), *x] if model.intercept else x
         eta, y = mpmath.fdot(x, t), mpmath.mpf(float(target))
         if isinstance(model, dp.HuberRegression):
@@ -153,6 +157,14 @@ def exact_gradient(model, row, target, theta):
         else:
             r = y - 1 / (1 + mpmath.exp(-eta))
         return [r * v for v in x]
+
+
+def exact_softmax_gradient(classes, x, y, theta):
+    """Of a model with intercepts: theta holds them first, then the slopes class by class."""
+    slopes = [theta[classes + c * len(x) : classes + (c + 1) * len(x)] for c in range(classes)]
+    shares = [mpmath.exp(theta[c] + mpmath.fdot(x, slopes[c])) for c in range(classes)]
+    residuals = [(c == y) - share / sum(shares) for c, share in enumerate(shares)]
+    return residuals + [r * v for r in residuals for v in x]
 
 
 @pytest.mark.parametrize("width", [1, 3, 17])
@@ -258,3 +270,19 @@ def test_without_privacy_a_flat_prior_is_allowed_if_the_steps_are_given():
     post = dp.sample(model, data, dp.Langevin(draws=3, steps=300), private=False, progress=False)
     assert not post.private
     assert np.isfinite(post.draws["beta"]).all()
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -1e308, 5e-324])
+def test_a_record_changes_nothing_but_the_draws(value, recwarn):
+    """Shapes, plan, guarantee and warnings are those of the neighbouring table."""
+    model, data = problem("logistic")
+    x, y = data._rows[:, :3].copy(), data._rows[:, 3].copy()
+    plan = dp.plan(model, data.public, dp.Langevin(draws=2, w=0.3, steps=20))
+    first = plan.run(dp.Data(x, y, row_norm=1.5), progress=False)
+    x[7] = value
+    second = plan.run(dp.Data(x, y, row_norm=1.5, on_invalid="drop"), progress=False)
+    for name, values in second.draws.items():
+        assert values.shape == first.draws[name].shape
+        assert np.isfinite(values).all()
+    assert (second.plan, second.guarantee, second.interrupted) == (first.plan, first.guarantee, first.interrupted)
+    assert not recwarn.list

@@ -113,6 +113,14 @@ def test_a_result_without_guarantee_says_so_first(rng):
     assert "must not be released as private" in text
 
 
+def test_a_single_draw_has_a_report_too(rng):
+    data = dp.Data(rng.uniform(-0.5, 0.5, (60, 2)), rng.integers(0, 2, 60), row_norm=1.0)
+    plan = dp.plan(dp.LogisticRegression(), data.public, dp.Langevin(w=0.05))
+    from pydpmc.report import render
+
+    assert "too few draws for R-hat" in words_of(render(plan.run(data, progress=False)))
+
+
 PROBE = """<!doctype html><body style="margin:0"><iframe id="f" style="width:380px;height:700px;border:0"></iframe>
 <script>
 const frame = document.getElementById("f");

@@ -2,6 +2,8 @@
 
 import json
 import math
+import sys
+import types
 
 import numpy as np
 import pytest
@@ -65,6 +67,15 @@ def test_arviz_gets_names_draws_and_guarantee(post):
     assert group.attrs["epsilon"] == post.guarantee.epsilon(1e-6)
     assert acc.Guarantee.from_dict(json.loads(group.attrs["guarantee"])) == post.guarantee
     assert post.guarantee.statement() == group.attrs["guarantee_statement"]
+
+
+def test_arviz_1_gets_a_data_tree(post, monkeypatch):
+    base = pytest.importorskip("arviz_base", reason="arviz-base, the data layer of ArviZ 1.x, is not installed")
+    monkeypatch.setitem(sys.modules, "arviz", types.SimpleNamespace(__version__="1.0.0", from_dict=base.from_dict))
+    tree = post.to_arviz()
+    assert type(tree).__name__ == "DataTree"
+    np.testing.assert_array_equal(tree["posterior"]["beta"].values, post.draws["beta"])
+    assert tree["posterior"].attrs["delta"] == 1e-6
 
 
 def test_arviz_agrees_on_the_effective_sample_size(post):

@@ -195,3 +195,13 @@ def test_calibration_ends_whether_or_not_the_limit_is_affordable(limit):
     steps = acc.calibrate(lambda k: [(event, k)], epsilon=1.0, delta=1e-6, bracket=(1, limit))
     alone = acc.calibrate(lambda k: [(event, k)], epsilon=1.0, delta=1e-6)
     assert steps == min(limit, alone)
+
+
+def test_calibration_pays_for_the_total_variation_of_an_earlier_guarantee():
+    """Quick bounds, exact for Gaussians, leave it out: the search must step back instead of giving up."""
+    earlier = acc.compose([(acc.Gaussian(20.0), 1)], total_variation=1e-18)
+    step = acc.Gaussian(300.0)
+    for epsilon in (0.7, 1.0, 1.3):
+        steps = acc.calibrate(lambda n: [(step, n), earlier], epsilon=epsilon, delta=1e-6)
+        assert acc.compose([(step, steps), earlier]).epsilon(1e-6) <= epsilon
+        assert acc.compose([(step, int(1.02 * steps)), earlier]).epsilon(1e-6) > epsilon

@@ -1,0 +1,60 @@
+"""Adult from CSV to report with the command line alone: init, an edited file, plan, run."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pydpmc as dp
+from pydpmc.cli import main
+
+TABLE = Path(__file__).parents[3] / "shared" / "data" / "adult_train.csv.gz"
+COLUMNS = {
+    "age": '{kind = "number", low = 17, high = 90}',
+    "education-num": '{kind = "number", low = 1, high = 16}',
+    "marital-status": '{kind = "binary", positive = "Married-civ-spouse"}',
+    "sex": '{kind = "binary", positive = "Male"}',
+    "capital-gain": '{kind = "number", low = 0, high = 99999, transform = ["log1p", "standardise"]}',
+    "hours-per-week": '{kind = "number", low = 1, high = 99}',
+    "income": '{kind = "binary", positive = ">50K"}',
+}
+
+
+def filled_in(template):
+    lines = []
+    for line in template.splitlines():
+        name, _, rest = line.partition(" = ")
+        if rest == '{kind = "?"}':
+            if name in COLUMNS:
+                lines.append(f"{name} = {COLUMNS[name]}")
+            continue
+        lines.append(line)
+    text = "\n".join(lines)
+    for old, new in (
+        ('target = "?"', 'target = "income"'),
+        ('missing_values = [""]', 'missing_values = ["", "?"]'),
+        ("# n = 30000", "n = 32561"),
+        ('type = "Barker"', 'type = "Langevin"\ndraws = 20'),
+        ("chains = 2", ""),
+    ):
+        assert old in text
+        text = text.replace(old, new)
+    return text
+
+
+@pytest.mark.skipif(not TABLE.exists(), reason=f"{TABLE} is not there")
+@pytest.mark.slow
+def test_adult_from_csv_to_report_without_python(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["init", str(TABLE)]) == 0
+    Path("study.toml").write_text(filled_in(Path("study.toml").read_text()))
+    assert main(["plan", "study.toml"]) == 0
+    assert main(["run", "study.toml"]) == 0
+    post = dp.Posterior.load("posterior.npz")
+    assert post.guarantee.epsilon(1e-6) <= 1.0
+    assert "income" not in post.labels["beta"]
+    assert "epsilon" in Path("report.html").read_text()
+    schema = dp.Schema.from_toml("study.toml")
+    target = (schema.data(TABLE)._rows[:, schema.public(1).width] == 1).astype(float)
+    right = np.mean((post.predict(schema.encode(TABLE), draws=20).mean > 0.5) == target)
+    assert right > 0.78  # a model without features is right in 0.759 of cases
