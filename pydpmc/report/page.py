@@ -91,7 +91,7 @@ def _one_record(post: Posterior) -> str:
 def _data(post: Posterior, schema: Schema | None) -> str:
     public = public_of(post)
     count = f"{public.n:,} (public)" if post.guarantee.adjacency == "replace" else "not disclosed"
-    facts = [("records", count), ("features", str(public.width))]
+    facts = [("groups of records" if public.grouped else "records", count), ("features", str(public.width))]
     facts += [("bound on the norm of a record", "none" if public.row_norm is None else f"{public.row_norm:.6g}")]
     if public.y_bounds is not None:
         facts.append(("bounds of the target", "[{:g}, {:g}]".format(*public.y_bounds)))
