@@ -55,7 +55,7 @@ def _from_array(table: Raw, wanted: Sequence[str], all_columns: Sequence[str]) -
 
 
 def _from_frame(table: Any, wanted: Sequence[str]) -> dict[str, Raw]:
-    if hasattr(table, "collect") and not hasattr(table, "iloc"):
+    if hasattr(type(table), "collect"):
         raise SchemaError(f"table: a {type(table).__name__} is lazy; pass its .collect()")
     if not hasattr(table, "columns"):
         raise SchemaError(
