@@ -21,7 +21,7 @@ enum class Purpose : std::uint8_t {
   accept = 3,
   initial = 4,
   noise = 5,
-  diffusion = 6,  // noise that protects nobody
+  diffusion = 6,    // noise that protects nobody
   trajectory = 16,  // of NUTS: momenta, directions, choices among states
   adaptation = 17,  // starts of NUTS and its search for a step size
   test = 255
