@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "concepts.hpp"
+#include "second_moments.hpp"
 
 namespace pydpmc {
 
@@ -28,6 +29,12 @@ struct KernelTable {
   void (*batch_gradient)(const ModelSpec&, const Records&, const double* theta, double* slopes,
                          const std::uint32_t* index, std::int64_t count, const GradientGrid&,
                          std::int64_t* sums) noexcept;
+  void (*full_moments)(const ModelSpec&, const Records&, const double* theta, double* slopes,
+                       std::int64_t begin, std::int64_t end, const GradientGrid&, const MomentGrid&,
+                       std::int64_t* sums) noexcept;
+  void (*batch_moments)(const ModelSpec&, const Records&, const double* theta, double* slopes,
+                        const std::uint32_t* index, std::int64_t count, const GradientGrid&,
+                        const MomentGrid&, std::int64_t* sums) noexcept;
   void (*log_density)(const ModelSpec&, const Records&, const double* theta, double* slopes,
                       std::int64_t begin, std::int64_t end, const LoglikRange&, double* out) noexcept;
 };

@@ -1,9 +1,10 @@
 // The one look at the records of a gradient step: a sample of units, their clipped gradients summed on an
-// integer grid, and Gaussian noise on the same grid. The grid step is the noise's standard deviation over
-// 2^32, so that the noised sum is floor(sum + N(0, sd^2)) in grid units: post-processing of the continuous
-// Gaussian mechanism.
+// integer grid, and Gaussian noise on the same grid. The grid step is the noise's standard deviation over a
+// power of two, so that the noised sum is floor(sum + N(0, sd^2)) in grid units: post-processing of the
+// continuous Gaussian mechanism.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -14,6 +15,7 @@
 #include "random/count.hpp"
 #include "random/rounded_normal.hpp"
 #include "random/subsample.hpp"
+#include "second_moments.hpp"
 #include "team.hpp"
 #include "workspaces.hpp"
 
@@ -26,7 +28,19 @@ struct QuerySpec {
   double clip;       // L: bound on the norm of one unit's contribution, rounding included
   int64_t batch;     // b, or the most units a Poisson sample can have
   CountTable count;  // Poisson only
+  double room;       // public: as many units as a step can ever have
+  SecondMoments moments{};
+
+  // Bound on the norm of everything that one unit adds.
+  double bound() const noexcept { return std::hypot(clip, moments.bound()); }
 };
+
+// Grid steps in a standard deviation of the noise, as a power of two: the most, up to what the noise has, for
+// which sums of `room` units stay far from the ends of a 64-bit integer. Depends on public numbers alone.
+inline int grid_bits(const QuerySpec& spec, double sd) noexcept {
+  const double farthest = std::fmin(0x1p61 / spec.room, 0x1p50);
+  return std::min(rounded_normal_bits, std::ilogb(farthest * (sd / spec.bound())));
+}
 
 // What floating-point errors of a computed norm and of the scaling by it may add: docs/privacy/sgld.md,
 // lemma 2.
@@ -39,40 +53,50 @@ inline GradientGrid grid_within(double clip, double unit, int dim) noexcept {
   return {std::fmax(0.0, clip - room) * below_norm_rounding(static_cast<size_t>(dim)), 1.0 / unit};
 }
 
+// Random words that a step took from each of its streams: for tests, which show that no record changes them.
+struct StreamUse {
+  uint64_t subsample = 0, noise = 0, diffusion = 0;
+};
+
 class GradientQuery {
  public:
   GradientQuery(const QuerySpec& spec, const ModelSpec& model, const Records& records)
-      : spec_(spec), model_(model), records_(records), noise_(static_cast<size_t>(model.dim)) {
+      : spec_(spec), model_(model), records_(records), noise_(spec.moments.coordinates(model.dim)) {
     if (spec.sampling == Sampling::full) return;
     subsampler_ = std::make_unique<Subsampler>(static_cast<uint64_t>(records.units()),
                                                static_cast<uint64_t>(spec.batch));
     index_.resize(static_cast<size_t>(spec.batch));
   }
 
-  // The noised sum of gradients of log p(x | theta), noise sd per coordinate as given, into out.
+  // The noised sum of gradients of log p(x | theta), noise sd per coordinate as given, into out; with the
+  // second moments behind it if they are asked for.
   void operator()(const Key& key, uint32_t chain, uint64_t step, const double* theta, double sd, Team& team,
-                  int first_thread, Workspaces& workspaces, std::vector<double>& out) noexcept {
-    const size_t dim = noise_.size();
-    const double unit = std::ldexp(sd, -rounded_normal_bits);
-    const GradientGrid grid = grid_within(spec_.clip, unit, model_.dim);
-    sum(key, chain, step, theta, grid, team, first_thread, workspaces);
+                  int first_thread, Workspaces& workspaces, std::vector<double>& out,
+                  StreamUse* use = nullptr) noexcept {
+    const int bits = grid_bits(spec_, sd);
+    const double unit = std::ldexp(sd, -bits);
+    const GradientGrid grid = grid_within(spec_.clip, unit, static_cast<int>(noise_.size()));
+    sum(key, chain, step, theta, grid, team, first_thread, workspaces, use);
     Stream stream(key, Purpose::noise, chain, step);
-    fill_rounded_normal(stream, noise_.data(), dim);
+    const size_t noised = spec_.moments.noised ? noise_.size() : static_cast<size_t>(model_.dim);
+    fill_rounded_normal(stream, noise_.data(), noised);
+    if (use) use->noise = stream.words_used();
     const int64_t* sums = workspaces.sums(first_thread);
-    // floor() of the noise is half a grid step low on average.
-    for (size_t j = 0; j < dim; ++j) out[j] = (static_cast<double>(sums[j] + noise_[j]) + 0.5) * unit;
+    // floor() of the noise is half a grid step low on average; a shift of floor() is floor() on a coarser
+    // grid.
+    for (size_t j = 0; j < noise_.size(); ++j) {
+      const int64_t noise = noise_[j] >> (rounded_normal_bits - bits);
+      out[j] = (static_cast<double>(sums[j] + noise) + 0.5) * unit;
+    }
   }
 
  private:
   void sum(const Key& key, uint32_t chain, uint64_t step, const double* theta, const GradientGrid& grid,
-           Team& team, int first_thread, Workspaces& workspaces) noexcept {
-    const KernelTable& kernel = kernels();
+           Team& team, int first_thread, Workspaces& workspaces, StreamUse* use) noexcept {
     workspaces.clear(first_thread, team.threads());
     if (spec_.sampling == Sampling::full) {
       team.sum([&](int thread, int64_t begin, int64_t end) noexcept {
-        const int worker = first_thread + thread;
-        kernel.full_gradient(model_, records_, theta, workspaces.slopes(worker), begin, end, grid,
-                             workspaces.sums(worker));
+        add_records(theta, begin, end, grid, workspaces, first_thread + thread);
         return RatioSum{};
       });
       workspaces.gather(first_thread, team.threads());
@@ -85,8 +109,33 @@ class GradientQuery {
       subsampler_->resize(static_cast<uint64_t>(count));
     }
     subsampler_->draw(choice, index_.data());
-    kernel.batch_gradient(model_, records_, theta, workspaces.slopes(first_thread), index_.data(), count,
-                          grid, workspaces.sums(first_thread));
+    if (use) use->subsample = choice.words_used();
+    add_batch(theta, count, grid, workspaces, first_thread);
+  }
+
+  MomentGrid moment_grid(const GradientGrid& grid) const noexcept {
+    return {std::fmin(spec_.moments.clip, grid.clip), spec_.moments.scale * grid.per_unit};
+  }
+
+  void add_records(const double* theta, int64_t begin, int64_t end, const GradientGrid& grid,
+                   Workspaces& workspaces, int thread) const noexcept {
+    double* slopes = workspaces.slopes(thread);
+    int64_t* sums = workspaces.sums(thread);
+    if (spec_.moments.taken())
+      kernels().full_moments(model_, records_, theta, slopes, begin, end, grid, moment_grid(grid), sums);
+    else
+      kernels().full_gradient(model_, records_, theta, slopes, begin, end, grid, sums);
+  }
+
+  void add_batch(const double* theta, int64_t count, const GradientGrid& grid, Workspaces& workspaces,
+                 int thread) const noexcept {
+    double* slopes = workspaces.slopes(thread);
+    int64_t* sums = workspaces.sums(thread);
+    if (spec_.moments.taken())
+      kernels().batch_moments(model_, records_, theta, slopes, index_.data(), count, grid, moment_grid(grid),
+                              sums);
+    else
+      kernels().batch_gradient(model_, records_, theta, slopes, index_.data(), count, grid, sums);
   }
 
   QuerySpec spec_;

@@ -41,8 +41,13 @@ class GradientRun {
   std::vector<double> state();
   void restore(const std::vector<double>& state, int64_t steps_done);
 
-  // Noised sums at a frozen theta, steps first .. first+count-1: for audits of the query itself.
+  // Noised sums at a frozen theta, steps first .. first+count-1, `released` numbers each: for audits of the
+  // query itself.
   std::vector<double> audit(const std::vector<double>& theta, int64_t first, int64_t count);
+  size_t released() const { return released_; }
+
+  // Advances, and says what each step took from its streams: for tests.
+  std::vector<StreamUse> traced(int64_t steps);
 
  private:
   void advance_chain(uint32_t id, int64_t steps, Team& team, int first_thread);
@@ -50,7 +55,8 @@ class GradientRun {
 
   Target target_;
   bool full_;
-  double weight_;  // w N / b
+  size_t released_;  // length of a noised sum
+  double weight_;    // w N / b
   Schedule schedule_;
   Key key_;
   bool key_is_secret_;
@@ -59,6 +65,7 @@ class GradientRun {
   Draws draws_;
   int64_t done_ = 0;
   std::unique_ptr<Workspaces> workspaces_;
+  std::vector<StreamUse>* trace_ = nullptr;
 };
 
 }  // namespace pydpmc

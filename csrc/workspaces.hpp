@@ -18,9 +18,13 @@ inline size_t slopes_size(const ModelSpec& model) noexcept {
 class Workspaces {
  public:
   Workspaces(int threads, const ModelSpec& model)
+      : Workspaces(threads, model, static_cast<size_t>(model.dim)) {}
+
+  // `length` is that of a sum.
+  Workspaces(int threads, const ModelSpec& model, size_t length)
       : slopes_stride_(slopes_size(model)),
-        sums_stride_(static_cast<size_t>((model.dim + 7) / 8 * 8 + 8)),
-        dim_(static_cast<size_t>(model.dim)),
+        sums_stride_((length + 7) / 8 * 8 + 8),
+        length_(length),
         slopes_(static_cast<size_t>(threads) * slopes_stride_),
         sums_(static_cast<size_t>(threads) * sums_stride_) {}
 
@@ -30,17 +34,17 @@ class Workspaces {
   int64_t* sums(int thread) noexcept { return sums_.data() + static_cast<size_t>(thread) * sums_stride_; }
 
   void clear(int first, int count) noexcept {
-    for (int k = 0; k < count; ++k) std::fill_n(sums(first + k), dim_, 0);
+    for (int k = 0; k < count; ++k) std::fill_n(sums(first + k), length_, 0);
   }
 
   // Adds the sums of all `count` threads to those of the first.
   void gather(int first, int count) noexcept {
     for (int k = 1; k < count; ++k)
-      for (size_t j = 0; j < dim_; ++j) sums(first)[j] += sums(first + k)[j];
+      for (size_t j = 0; j < length_; ++j) sums(first)[j] += sums(first + k)[j];
   }
 
  private:
-  size_t slopes_stride_, sums_stride_, dim_;
+  size_t slopes_stride_, sums_stride_, length_;
   std::vector<double> slopes_;
   std::vector<int64_t> sums_;
 };

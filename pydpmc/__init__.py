@@ -23,6 +23,7 @@ from .quantiles import PrivateBounds, Quantiles, private_bounds, private_quantil
 from .run import sample
 from .samplers import (
     NUTS,
+    SGFS,
     SGHMC,
     SGLD,
     SGNHT,
@@ -42,6 +43,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "NUTS",
+    "SGFS",
     "SGHMC",
     "SGLD",
     "SGNHT",

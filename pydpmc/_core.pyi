@@ -109,9 +109,10 @@ class GradientRun:
         constants: tuple[float, float],
         prior: NDArray[np.float64],
         sampler: str,
-        friction: float,
+        parameters: dict[str, list[float]],
         sampling: str,
         clip: float,
+        room: float,
         batch: int,
         first_count: int,
         count_high: list[int],
@@ -130,6 +131,7 @@ class GradientRun:
     def state(self) -> list[float]: ...
     def restore(self, state: list[float], steps_done: int) -> None: ...
     def audit(self, theta: list[float], first: int, count: int) -> NDArray[np.float64]: ...
+    def traced(self, steps: int) -> list[tuple[int, int, int]]: ...
     @property
     def steps_done(self) -> int: ...
 
@@ -173,6 +175,7 @@ def gradient_sum(
     clip: float,
     per_unit: float,
     index: NDArray[np.uint32] | None = None,
+    moment_scale: float = 0.0,
     group_start: NDArray[np.int64] | None = None,
 ) -> NDArray[np.int64]: ...
 

@@ -129,9 +129,11 @@ class State:
 
 
 def fingerprint(key: bytes, data: Data) -> str:
-    """A keyed hash of the records as they are stored: bounded, in order."""
+    """A keyed hash of the records as they are stored: bounded, in order, with their groups."""
     rows = data._rows
     facts = f"{rows.dtype.str} {rows.shape} {data.public.width} {data.public.has_target}"
     mac = hmac.new(key, b"table" + facts.encode() + b"\n", "sha256")
     mac.update(rows.data.cast("B"))
+    if data._group_start is not None:
+        mac.update(b"groups" + data._group_start.tobytes())
     return mac.hexdigest()

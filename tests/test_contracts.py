@@ -55,6 +55,7 @@ MAY_LEAVE = {
 MAY_LEAVE_OF_GRADIENTS = {
     f"plan.{name}": PUBLIC for name in ("step_size", "sampling", "rate", "friction", "heat", "calibration")
 }
+MAY_LEAVE_OF_SAMPLER = {dp.SGFS: {"plan.noise_matrix": PUBLIC, "plan.information_share": PUBLIC}}
 MAY_LEAVE_OF_LANGEVIN = {f"plan.{name}": PUBLIC for name in ("draws", "step_size", "bias")}
 MAY_LEAVE_OF_POSTERIOR_SAMPLE = {
     f"plan.{name}": PUBLIC
@@ -139,7 +140,7 @@ def example_of(sampler):
 def test_every_field_of_a_gradient_run_is_tagged(sampler, rng):
     found = dict(leaves(short_run(dp.LogisticRegression(), rng, example_of(sampler))))
     untagged = [path for path in found if tag_of(path) is None and path not in ABSENT]
-    assert set(untagged) == set(MAY_LEAVE_OF_GRADIENTS)
+    assert set(untagged) == set(MAY_LEAVE_OF_GRADIENTS) | set(MAY_LEAVE_OF_SAMPLER.get(sampler, {}))
 
 
 def test_every_field_of_a_hidden_run_is_tagged(rng):
@@ -190,6 +191,10 @@ def test_every_model_runs_with_nuts_and_every_field_is_tagged(kind, rng):
 @pytest.mark.parametrize("kind", models.ALL)
 def test_every_listed_model_runs_with_every_listed_sampler(kind, rng):
     for sampler in samplers.ALL:
+        if sampler is dp.SGFS and not kind.has_second_moments:
+            with pytest.raises(ValueError, match="second moments"):
+                short_run(kind(), rng, example_of(sampler))
+            continue
         if refused_by_proof(sampler, kind, rng):
             continue
         post = short_run(kind(), rng, example_of(sampler))

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "bind/gradient_samplers.hpp"
 #include "bind/shapes.hpp"
 #include "run_gradients.hpp"
 
@@ -14,14 +15,6 @@ namespace py = pybind11;
 namespace pydpmc {
 
 namespace {
-
-AnyGradientSampler sampler_of(const std::string& name, double friction) {
-  if (name == "sgld") return Sgld{};
-  if (name == "psgld") return Psgld{friction, {}};
-  if (name == "sghmc") return Sghmc{friction, {}};
-  if (name == "sgnht") return Sgnht{friction, {}};
-  throw std::invalid_argument("unknown sampler: " + name);
-}
 
 Sampling sampling_of(const std::string& name) {
   if (name == "full") return Sampling::full;
@@ -32,14 +25,12 @@ Sampling sampling_of(const std::string& name) {
 
 constexpr double smallest = 0x1p-200, largest = 0x1p200;  // far from underflow and overflow of the grid step
 
-// Sums of clipped gradients and noise must stay far from the ends of a 64-bit integer, at every noise level.
-void require_headroom(const QuerySpec& query, int64_t n, const std::vector<double>& noise) {
-  constexpr double farthest_noise = 0x1p37;  // 16 standard deviations and more
-  const double most = static_cast<double>(query.sampling == Sampling::full ? n : query.batch);
+// The grid must be finer than the noise at every noise level, and so must each record's integers fit. Public
+// numbers alone decide.
+void require_grids(const QuerySpec& query, const std::vector<double>& noise) {
   for (double sd : noise) {
     require(sd >= smallest && sd <= largest, "noise must lie between 2^-200 and 2^200");
-    const double one = query.clip / std::ldexp(sd, -rounded_normal_bits);
-    require(one < 0x1p50 && most * one + farthest_noise < 0x1p62, "clip over noise overflows a 64-bit sum");
+    require(grid_bits(query, sd) >= 1, "clip is too large for its noise");
   }
 }
 
@@ -47,16 +38,21 @@ class BoundGradientRun {
  public:
   BoundGradientRun(RowsArray rows, int columns, bool has_target, const std::string& model, bool intercept,
                    std::array<double, 2> constants, const Array& prior, const std::string& sampler,
-                   double friction, const std::string& sampling, double clip, int64_t batch,
-                   uint64_t first_count, std::vector<uint64_t> count_high, std::vector<uint64_t> count_low,
-                   double weight, std::vector<double> step_size, std::vector<double> noise, Array init,
-                   Array draws, int64_t warmup, int64_t thin, std::optional<uint64_t> seed,
-                   Starts group_start)
+                   const Parameters& parameters, const std::string& sampling, double clip, double room,
+                   int64_t batch, uint64_t first_count, std::vector<uint64_t> count_high,
+                   std::vector<uint64_t> count_low, double weight, std::vector<double> step_size,
+                   std::vector<double> noise, Array init, Array draws, int64_t warmup, int64_t thin,
+                   std::optional<uint64_t> seed, Starts group_start)
       : rows_(std::move(rows)), draws_(std::move(draws)), group_start_(std::move(group_start)) {
     const int dim = require_chains(init, draws_, warmup, thin);
     const Records records = records_of(rows_, columns, has_target, group_start_);
-    QuerySpec query{
-        sampling_of(sampling), clip, batch, {first_count, std::move(count_high), std::move(count_low)}};
+    QuerySpec query{sampling_of(sampling),
+                    clip,
+                    batch,
+                    {first_count, std::move(count_high), std::move(count_low)},
+                    room,
+                    moments_of(sampler, parameters, dim)};
+    require(static_cast<double>(records.units()) <= room, "room must be for all units");
     require(clip >= smallest && clip <= largest, "clip must lie between 2^-200 and 2^200");
     require(step_size.size() == noise.size() && !noise.empty(),
             "step_size and noise need one entry per step");
@@ -66,10 +62,13 @@ class BoundGradientRun {
     require(query.sampling != Sampling::poisson ||
                 query.count.first + query.count.high.size() <= static_cast<uint64_t>(batch),
             "a Poisson sample could be larger than batch");
-    require_headroom(query, records.units(), noise);
+    require_grids(query, noise);
+    const ModelSpec spec = model_of(model, records, intercept, constants, dim);
+    require(!query.moments.taken() || (spec.predictors == 1 && !records.group_start),
+            "second moments are taken of single records with one predictor");
     run_ = std::make_unique<GradientRun>(
-        Target{records, model_of(model, records, intercept, constants, dim), prior_of(prior, dim)}, query,
-        weight, Schedule{std::move(step_size), std::move(noise)}, sampler_of(sampler, friction),
+        Target{records, spec, prior_of(prior, dim)}, query, weight,
+        Schedule{std::move(step_size), std::move(noise)}, sampler_of(sampler, parameters),
         seed ? key_from_seed(*seed) : key_from_os(), !seed.has_value(), static_cast<int>(init.shape(0)),
         init.data(), Draws{draws_.mutable_data(), warmup, thin, draws_.shape(1)});
     dim_ = dim;
@@ -84,9 +83,16 @@ class BoundGradientRun {
   Array audit(const std::vector<double>& theta, int64_t first, int64_t count) {
     require(static_cast<int>(theta.size()) == dim_, "theta has the wrong length");
     const std::vector<double> sums = run_->audit(theta, first, count);
-    Array out({static_cast<py::ssize_t>(count), static_cast<py::ssize_t>(dim_)});
+    Array out({static_cast<py::ssize_t>(count), static_cast<py::ssize_t>(run_->released())});
     std::copy(sums.begin(), sums.end(), out.mutable_data());
     return out;
+  }
+
+  std::vector<std::array<uint64_t, 3>> traced(int64_t steps) {
+    std::vector<std::array<uint64_t, 3>> words;
+    for (const StreamUse& use : run_->traced(steps))
+      words.push_back({use.subsample, use.noise, use.diffusion});
+    return words;
   }
 
   int64_t steps_done() const { return run_->steps_done(); }
@@ -110,12 +116,12 @@ void bind_gradients(py::module_& m) {
   using Run = BoundGradientRun;
   py::class_<Run>(m, "GradientRun")
       .def(py::init<RowsArray, int, bool, const std::string&, bool, std::array<double, 2>, const Array&,
-                    const std::string&, double, const std::string&, double, int64_t, uint64_t,
-                    std::vector<uint64_t>, std::vector<uint64_t>, double, std::vector<double>,
+                    const std::string&, const Parameters&, const std::string&, double, double, int64_t,
+                    uint64_t, std::vector<uint64_t>, std::vector<uint64_t>, double, std::vector<double>,
                     std::vector<double>, Array, Array, int64_t, int64_t, std::optional<uint64_t>, Starts>(),
            py::kw_only(), py::arg("rows").noconvert(), py::arg("columns"), py::arg("has_target"),
            py::arg("model"), py::arg("intercept"), py::arg("constants"), py::arg("prior"), py::arg("sampler"),
-           py::arg("friction"), py::arg("sampling"), py::arg("clip"), py::arg("batch"),
+           py::arg("parameters"), py::arg("sampling"), py::arg("clip"), py::arg("room"), py::arg("batch"),
            py::arg("first_count"), py::arg("count_high"), py::arg("count_low"), py::arg("weight"),
            py::arg("step_size"), py::arg("noise"), py::arg("init"), py::arg("draws").noconvert(),
            py::arg("warmup"), py::arg("thin"), py::arg("seed"),
@@ -124,5 +130,8 @@ void bind_gradients(py::module_& m) {
       .def("state", &Run::state)
       .def("restore", &Run::restore, py::arg("state"), py::arg("steps_done"))
       .def("audit", &Run::audit, py::arg("theta"), py::arg("first"), py::arg("count"))
+      .def("traced", &Run::traced, py::arg("steps"),
+           "For tests: advances, and returns the random words that each step took to sample, protect and "
+           "move.")
       .def_property_readonly("steps_done", &Run::steps_done);
 }

@@ -80,26 +80,50 @@ py::tuple ratio_sum(const RowsArray& rows, int columns, bool has_target, const s
   return py::make_tuple(r.sum, r.sum_squares, r.clipped);
 }
 
+struct SumGrids {
+  GradientGrid gradient;
+  MomentGrid moments;
+};
+
+void add_all_or_batch(const ModelSpec& spec, const Records& records, const Theta& theta,
+                      const std::optional<Index>& index, const SumGrids& grids, bool moments,
+                      Workspaces& workspaces) {
+  const KernelTable& kernel = kernels();
+  const double* at = theta.data();
+  double* slopes = workspaces.slopes(0);
+  int64_t* sums = workspaces.sums(0);
+  if (index && moments)
+    kernel.batch_moments(spec, records, at, slopes, index->data(), index->size(), grids.gradient,
+                         grids.moments, sums);
+  else if (index)
+    kernel.batch_gradient(spec, records, at, slopes, index->data(), index->size(), grids.gradient, sums);
+  else if (moments)
+    kernel.full_moments(spec, records, at, slopes, 0, records.n, grids.gradient, grids.moments, sums);
+  else
+    kernel.full_gradient(spec, records, at, slopes, 0, records.units(), grids.gradient, sums);
+}
+
 py::array_t<int64_t> gradient_sum(const RowsArray& rows, int columns, bool has_target,
                                   const std::string& model, bool intercept, std::array<double, 2> constants,
                                   const Theta& theta, double clip, double per_unit,
-                                  std::optional<Index> index, const Starts& group_start) {
+                                  std::optional<Index> index, double moment_scale,
+                                  const Starts& group_start) {
   const Records records = records_of(rows, columns, has_target, group_start);
   const int dim = static_cast<int>(theta.size());
   const ModelSpec spec = model_of(model, records, intercept, constants, dim);
-  require(clip >= 1e-100 && clip * per_unit < 0x1p50, "clip is too small, or its grid too fine");
-  const GradientGrid grid = grid_within(clip, 1.0 / per_unit, dim);
-  Workspaces workspaces(1, spec);
+  const SecondMoments moments{moment_scale, clip};
+  require(!moments.taken() || (dim <= most_moment_dim && spec.predictors == 1 && !records.group_start),
+          "too many parameters for second moments, or a model that has none");
+  require(clip >= 1e-100 && std::hypot(clip, moments.bound()) * per_unit < 0x1p50,
+          "clip is too small, or its grid too fine");
+  if (index) require_index(*index, records.units());
+  const int released = static_cast<int>(moments.coordinates(dim));
+  const GradientGrid grid = grid_within(clip, 1.0 / per_unit, released);
+  Workspaces workspaces(1, spec, static_cast<size_t>(released));
   workspaces.clear(0, 1);
-  if (index) {
-    require_index(*index, records.units());
-    kernels().batch_gradient(spec, records, theta.data(), workspaces.slopes(0), index->data(), index->size(),
-                             grid, workspaces.sums(0));
-  } else {
-    kernels().full_gradient(spec, records, theta.data(), workspaces.slopes(0), 0, records.units(), grid,
-                            workspaces.sums(0));
-  }
-  return py::array_t<int64_t>(dim, workspaces.sums(0));
+  add_all_or_batch(spec, records, theta, index, {grid, {grid.clip, moment_scale * grid.per_unit}},
+                   moments.taken(), workspaces);
+  return py::array_t<int64_t>(released, workspaces.sums(0));
 }
 
 }  // namespace
@@ -119,7 +143,8 @@ void bind_kernels(py::module_& m) {
         "For tests: (sum, sum of squares, clipped) of the quantised ratios, of all records or of a batch.");
   m.def("gradient_sum", &gradient_sum, py::kw_only(), py::arg("rows").noconvert(), py::arg("columns"),
         py::arg("has_target"), py::arg("model"), py::arg("intercept"), py::arg("constants"), py::arg("theta"),
-        py::arg("clip"), py::arg("per_unit"), py::arg("index") = py::none(),
+        py::arg("clip"), py::arg("per_unit"), py::arg("index") = py::none(), py::arg("moment_scale") = 0.0,
         py::arg("group_start").noconvert() = py::none(),
-        "For tests: the integer sum of the clipped gradients, of all records or of a batch.");
+        "For tests: the integer sum of the clipped gradients, of all records or of a batch, and of their "
+        "scaled second moments if moment_scale is positive.");
 }

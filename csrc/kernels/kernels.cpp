@@ -4,6 +4,7 @@
 #include "kernels/density.hpp"
 #include "kernels/gradient_kernels.hpp"
 #include "kernels/group_ratio.hpp"
+#include "kernels/second_moment.hpp"
 #include "random/chacha20_blocks.hpp"
 
 #define PYDPMC_STRING(x) #x
@@ -12,7 +13,8 @@
 PYDPMC_ISA_BEGIN
 
 extern const KernelTable table;
-const KernelTable table{PYDPMC_NAME(PYDPMC_ISA), chacha20_blocks, log_likelihoods, full_ratio, batch_ratio,
-                        full_gradient,           batch_gradient,  log_density};
+const KernelTable table{
+    PYDPMC_NAME(PYDPMC_ISA), chacha20_blocks, log_likelihoods, full_ratio,    batch_ratio,
+    full_gradient,           batch_gradient,  full_moments,    batch_moments, log_density};
 
 PYDPMC_ISA_END

@@ -21,7 +21,7 @@ enum class Purpose : std::uint8_t {
   accept = 3,
   initial = 4,
   noise = 5,
-  diffusion = 6,  // noise that protects nobody
+  diffusion = 6,    // noise that protects nobody
   trajectory = 16,  // of NUTS: momenta, directions, choices among states
   adaptation = 17,  // starts of NUTS and its search for a step size
   test = 255
@@ -42,6 +42,8 @@ class Stream {
     if (position_ == filled_) refill();
     return buffer_[position_++];
   }
+
+  std::uint64_t words_used() const noexcept { return next_block_ * words_per_block - (filled_ - position_); }
 
   // The same words, in the same order, as n calls of next64.
   void fill(std::uint64_t* out, std::size_t n) noexcept {

@@ -4,12 +4,13 @@
 #include <variant>
 
 #include "samplers/psgld.hpp"
+#include "samplers/sgfs.hpp"
 #include "samplers/sghmc.hpp"
 #include "samplers/sgld.hpp"
 #include "samplers/sgnht.hpp"
 
 namespace pydpmc {
 
-using AnyGradientSampler = std::variant<Sgld, Psgld, Sghmc, Sgnht>;
+using AnyGradientSampler = std::variant<Sgld, Psgld, Sghmc, Sgnht, Sgfs>;
 
 }  // namespace pydpmc

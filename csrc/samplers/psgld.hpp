@@ -1,8 +1,9 @@
 // SGLD with a diagonal preconditioner built only from released gradients: theta' = theta - h P g + sqrt(2hP)
 // xi. The noise of the query, sqrt(2/h) in units of g, becomes sqrt(2h) P; what is missing to sqrt(2hP),
-// namely sqrt(2h P (1 - P)), is added here and does not look at the data. P <= 1 is what makes the query's
-// noise enough. P falls where released gradients are larger than their own noise explains; its drift term is
-// left out, as it vanishes with the averaging rate.
+// namely sqrt(2h P (1 - P)), is added here and looks at no record. P <= 1 is what makes the query's noise
+// enough. P = 1 / (1 + h v / c), v the running mean of what g^2 exceeds its noise by: at rest that is the
+// curvature plus the variance of g from the choice of the batch, so that a step is at most c in units of
+// either.
 #pragma once
 
 #include <cmath>
@@ -14,21 +15,28 @@
 namespace pydpmc {
 
 struct Psgld {
-  double scale;           // of a gradient that halves the step of its coordinate
-  std::vector<double> v;  // running mean of g^2
+  double largest_curvature;  // v starts here and never exceeds it: public
+  double stability;          // c
+  double heat;               // of the noise in g
 
-  static constexpr double averaging = 0.01;
+  std::vector<double> excess{};
+  double seen = 0.0;
 
-  auto state() { return std::tie(v); }
+  static constexpr double start_counts = 10.0;  // steps that the start of v is worth
+
+  void start(size_t dim) { excess.assign(dim, largest_curvature); }
+
+  auto state() { return std::tie(excess, seen); }
 
   void step(std::vector<double>& theta, const std::vector<double>& g, double h, Stream& diffusion) noexcept {
-    const double noise = 2.0 / h;
+    const double noise = heat * heat * 2.0 / h;
+    const double rate = 2.0 / (seen + start_counts);  // falls to zero, and with it the drift term of P
     for (size_t j = 0; j < theta.size(); ++j) {
-      const double signal = v[j] > noise ? std::sqrt(v[j] - noise) : 0.0;
-      const double p = 1.0 / (1.0 + signal / scale);
-      theta[j] += std::sqrt(2.0 * h * p * (1.0 - p)) * normal(diffusion) - h * p * g[j];
-      v[j] += averaging * (g[j] * g[j] - v[j]);
+      const double p = 1.0 / (1.0 + h * std::fmax(excess[j], 0.0) / stability);
+      theta[j] += heat * std::sqrt(2.0 * h * p * (1.0 - p)) * normal(diffusion) - h * p * g[j];
+      excess[j] = std::fmin(excess[j] + rate * (g[j] * g[j] - noise - excess[j]), largest_curvature);
     }
+    seen += 1.0;
   }
 };
 

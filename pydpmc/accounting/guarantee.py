@@ -12,6 +12,7 @@ from .bounds import bounds_of
 from .events import Event
 from .registry import event_from_dict, event_to_dict
 from .statement import statement
+from .threshold import least_epsilon
 from .uses import Uses, checked, total
 
 if TYPE_CHECKING:
@@ -59,12 +60,19 @@ class Guarantee:
         return 0.0 if self.total_variation == 0.0 else (1.0 + math.exp(min(epsilon, 700.0))) * self.total_variation
 
     def _epsilon_with_variation(self, exact: float, delta: float) -> float:
-        """The smallest epsilon of a short list of guesses whose variation leaves enough of delta."""
-        for guess in (exact * 1.0001 + 1e-6, exact * 1.001 + 1e-4, exact * 1.01 + 1e-3, exact * 1.1 + 1e-2):
+        """An epsilon, nearly the smallest, with delta(epsilon) + (1 + e^epsilon) total_variation <= delta."""
+        guess = exact * (1.0 + 1e-6) + 1e-9
+        for _ in range(3):  # where the variation costs little, the epsilon at what is left of delta is a fixed point
             left = delta - self._variation_cost(guess)
-            if left > 0.0 and _epsilon(self.events, self.adjacency, left) <= guess:
+            if left <= 0.0:
+                break
+            needed = _epsilon(self.events, self.adjacency, left)
+            if needed <= guess:
                 return guess
-        return math.inf
+            guess = needed * (1.0 + 1e-6) + 1e-9
+        if not delta > 2.0 * self.total_variation:
+            return math.inf
+        return least_epsilon(self.delta, delta, exact, math.log(delta / self.total_variation))
 
     def statement(self, delta: float = 1e-6) -> str:
         """The guarantee as a paragraph for a person."""
@@ -74,7 +82,9 @@ class Guarantee:
         uses = ", ".join(f"({event!r}, {n})" for event, n in self.events)
         void = f", void={self.void!r}" if self.void is not None else ""
         unit = f", unit={self.unit!r}" if self.unit != "one record" else ""
-        return f"Guarantee([{uses}], adjacency={self.adjacency!r}, assumptions={self.assumptions!r}{void}{unit})"
+        variation = f", total_variation={self.total_variation:.3g}" if self.total_variation else ""
+        shown = f"adjacency={self.adjacency!r}, assumptions={self.assumptions!r}{variation}{void}{unit}"
+        return f"Guarantee([{uses}], {shown})"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, strings and lists, e.g. for JSON."""
@@ -100,7 +110,11 @@ class Guarantee:
         )
 
     def to_dp_accounting(self) -> DpEvent:
-        """The same events as a `dp_accounting.DpEvent` (extra ``pydpmc[accounting]``)."""
+        """The same events as a `dp_accounting.DpEvent` (extra ``pydpmc[accounting]``).
+
+        It has no word for `total_variation`, which is left out where it is at most 1e-9 and refused above: add
+        (1 + e^epsilon) total_variation to any delta that is computed from the event.
+        """
         from .interchange import to_dp_accounting
 
         return to_dp_accounting(self)

@@ -14,6 +14,8 @@ from .without_replacement_gaussian import WithoutReplacementGaussian
 if TYPE_CHECKING:
     from dp_accounting import DpEvent
 
+NEGLIGIBLE_VARIATION = 1e-9  # what may be left out of delta / (1 + e^epsilon) when others do the sum
+
 
 def _library() -> Any:
     try:
@@ -57,6 +59,11 @@ def _one_event(event: DpEvent, dpa: Any) -> Event:
 def to_dp_accounting(guarantee: Guarantee) -> DpEvent:
     """The events of a guarantee in the terms of dp_accounting; what it cannot express is refused."""
     dpa = _library()
+    if guarantee.total_variation > NEGLIGIBLE_VARIATION:
+        raise UnsupportedEventError(
+            f"dp_accounting has no event for a total variation of {guarantee.total_variation:.3g}; use epsilon and "
+            "delta of the guarantee itself"
+        )
     parts = [dpa.SelfComposedDpEvent(_dp_event(event, guarantee.adjacency, dpa), n) for event, n in guarantee.events]
     return dpa.ComposedDpEvent(parts)
 

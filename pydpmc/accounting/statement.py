@@ -26,7 +26,16 @@ def statement(guarantee: Guarantee, delta: float) -> str:
     return (
         f"{_lead(guarantee.assumptions)} ({upper(epsilon, 4)}, {float(delta)!r})-differentially private. "
         f"Protected unit: {guarantee.unit}. Neighbouring data sets differ by {neighbours}. "
-        f"Released: {released}. {_conditions(guarantee.assumptions)}"
+        f"Released: {released}. {_precision(guarantee.total_variation)}{_conditions(guarantee.assumptions)}"
+    )
+
+
+def _precision(total_variation: float) -> str:
+    if total_variation == 0.0:
+        return ""
+    return (
+        f"Random numbers of finite precision are within {upper(total_variation, 2)} of these in total variation, which "
+        "is charged to delta. "
     )
 
 

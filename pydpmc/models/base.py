@@ -40,6 +40,7 @@ class Model:
     needs_target: ClassVar[bool] = True
     binary_target: ClassVar[bool] = False
     one_column: ClassVar[bool] = False
+    has_second_moments: ClassVar[bool] = False  # whether the core sums g g^T of it, for SGFS
     convex: ClassVar[bool] = False  # minus the log-likelihood, in theta
 
     def blocks(self, public: Public) -> tuple[Block, ...]:

@@ -25,6 +25,7 @@ class BernoulliLogit(Model):
     """
 
     core_name: ClassVar[str] = "bernoulli_logit"
+    has_second_moments: ClassVar[bool] = True
     needs_target: ClassVar[bool] = False
     one_column: ClassVar[bool] = True
     convex: ClassVar[bool] = True

@@ -29,6 +29,7 @@ class GaussianMean(Model):
     """
 
     core_name: ClassVar[str] = "gaussian_mean"
+    has_second_moments: ClassVar[bool] = True
     needs_target: ClassVar[bool] = False
     convex: ClassVar[bool] = True
     prior: Prior | Mapping[str, Prior] = field(default_factory=Normal)

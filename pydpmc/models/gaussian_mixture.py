@@ -35,6 +35,7 @@ class GaussianMixture(Model):
     """
 
     core_name: ClassVar[str] = "gaussian_mixture"
+    has_second_moments: ClassVar[bool] = True
     needs_target: ClassVar[bool] = False
     one_column: ClassVar[bool] = True
     prior: Prior | Mapping[str, Prior] = field(default_factory=lambda: Normal(scale=(math.sqrt(10.0), 1.0)))

@@ -26,6 +26,7 @@ class HingeClassifier(LinearPredictor):
     """
 
     core_name: ClassVar[str] = "hinge_classifier"
+    has_second_moments: ClassVar[bool] = True
     convex: ClassVar[bool] = True
     binary_target: ClassVar[bool] = True
 

@@ -33,6 +33,7 @@ class HuberRegression(LinearPredictor):
     """
 
     core_name: ClassVar[str] = "huber_regression"
+    has_second_moments: ClassVar[bool] = True
     convex: ClassVar[bool] = True
     sigma: float = 1.0
     threshold: float = 1.345

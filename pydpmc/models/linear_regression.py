@@ -39,6 +39,7 @@ class LinearRegression(LinearPredictor):
     """
 
     core_name: ClassVar[str] = "linear_regression"
+    has_second_moments: ClassVar[bool] = True
     sigma: float | None = None
 
     def __post_init__(self) -> None:

@@ -34,6 +34,7 @@ class LogisticRegression(LinearPredictor):
     """
 
     core_name: ClassVar[str] = "logistic_regression"
+    has_second_moments: ClassVar[bool] = True
     convex: ClassVar[bool] = True
     binary_target: ClassVar[bool] = True
 

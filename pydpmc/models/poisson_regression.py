@@ -33,6 +33,7 @@ class PoissonRegression(LinearPredictor):
     """
 
     core_name: ClassVar[str] = "poisson_regression"
+    has_second_moments: ClassVar[bool] = True
 
     def typical_lipschitz(self, public: Public) -> float | None:
         """Return R times the largest declared y."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..accounting.statement import units_of
 from ..facts import public_of
 from ..summary import COLUMNS
 from ..table import cell
@@ -85,13 +86,15 @@ def _one_record(post: Posterior) -> str:
     sentences, rows = words.one_record(post.guarantee)
     head = ("wrongly accused, at most", "rightly accused, at most", "ratio")
     pictures = _figures(charts.privacy(post))
-    return _section("What one record can change", _paragraphs(sentences) + _table(head, rows, numbers=True) + pictures)
+    return _section(
+        f"What {post.guarantee.unit} can change", _paragraphs(sentences) + _table(head, rows, numbers=True) + pictures
+    )
 
 
 def _data(post: Posterior, schema: Schema | None) -> str:
     public = public_of(post)
     count = f"{public.n:,} (public)" if post.guarantee.adjacency == "replace" else "not disclosed"
-    facts = [("groups of records" if public.grouped else "records", count), ("features", str(public.width))]
+    facts = [(units_of(public.unit), count), ("features", str(public.width))]
     facts += [("bound on the norm of a record", "none" if public.row_norm is None else f"{public.row_norm:.6g}")]
     if public.y_bounds is not None:
         facts.append(("bounds of the target", "[{:g}, {:g}]".format(*public.y_bounds)))

@@ -29,15 +29,15 @@ def promise(post: Posterior) -> list[str]:
     guarantee = post.guarantee
     if guarantee.void is not None:
         return [f"These results are not protected: {guarantee.void}. They must not be released as private."]
-    delta = delta_of(post)
+    delta, unit = delta_of(post), guarantee.unit.removeprefix("one ")
     change = {
-        "replace": f"{guarantee.unit} in the data had been any other record",
+        "replace": f"{guarantee.unit} in the data had been any other {unit}",
         "add_remove": f"{guarantee.unit} had been left out of the data, or added to it",
     }[guarantee.adjacency]
     factor = upper(math.exp(min(guarantee.epsilon(delta), 700.0)), 3)
     return [
         f"Everything on this page would have come out almost the same if {change}. "
-        "That holds for every record, whatever it says, and against anyone, whatever else they know and however much "
+        f"That holds for every {unit}, whatever it says, and against anyone, whatever else they know and however much "
         "they compute.",
         f"Almost the same means: the chance of any outcome is at most {factor} times (e to the epsilon) what it would "
         f"have been otherwise, plus {delta:g} (delta), in both directions.",

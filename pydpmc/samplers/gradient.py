@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 
 Sampling = Literal["poisson", "without_replacement", "full"]
 SAMPLINGS = ("poisson", "without_replacement", "full")
+STABILITY = 0.1  # step size times the largest curvature: the variance is at most 5 % too large
 
 
 @dataclass(frozen=True)
 class GradientSampler(Sampler):
-    """Base of SGLD, SGHMC and SGNHT. Whatever is left as None is chosen by ``plan``.
+    """Base of SGLD, SGHMC, SGNHT and SGFS. Whatever is left as None is chosen by ``plan``.
 
     Parameters
     ----------
@@ -76,6 +77,20 @@ class GradientSampler(Sampler):
     def friction_of_noise(self) -> float:
         """The a in the noise variance 2 a / eta of the gradient; 1 for SGLD, where it is 2 / h."""
         return 1.0
+
+    @property
+    def core_sampler(self) -> str:
+        """The name of the step in the core."""
+        return self.core_name
+
+    @property
+    def stable_share(self) -> float:
+        """Step size times the largest curvature, where the planner chooses the step size."""
+        return STABILITY
+
+    def settle(self, settings: GradientSettings, request: Request) -> GradientSettings:
+        """Return the settings with what only this sampler adds to them."""
+        return settings
 
     def choose(self, request: Request) -> GradientSettings:
         """Fill in what was left open, within the budget."""

@@ -13,13 +13,13 @@ from .request import Request
 from .schedules import Constant, as_schedule, checked_values
 from .units import clip_of_unit
 
-STABILITY = 0.1  # step size times the largest curvature: the variance is at most 5 % too large
 NOISE_SHARE = 0.1  # largest share of the injected variance that the choice of the batch may add
 LEAST_MULTIPLIER = 4.0  # below, the cost of a step grows faster than its step size
 MOST_STEPS = 1_000_000
 DEFAULT_STEPS = 10_000
 UNCLIPPED_HEADROOM = 2.0**29  # without privacy: the largest gradient in units of the noise, over all records
 UNCLIPPED_MOST = 2.0**17  # and of one record
+MOST_RECORDS = 2**31  # that Data takes
 
 
 def choose(request: Request) -> GradientSettings:
@@ -62,7 +62,7 @@ def settings_of(request: Request, steps: int) -> GradientSettings:
     first = float(checked_values(schedule, steps).max())
     sampling, batch = _batch(request, first)
     draft = GradientSettings(
-        sampler=sampler.core_name,
+        sampler=sampler.core_sampler,
         steps=steps,
         dim=request.dim,
         schedule=schedule,
@@ -74,8 +74,10 @@ def settings_of(request: Request, steps: int) -> GradientSettings:
         sampling=sampling,
         rate=1.0 if sampling == "full" else batch / _known(request.n),
         batch_size=0 if sampling == "full" else batch,
+        room=MOST_RECORDS if request.private and request.adjacency == "add_remove" else request.public.n,
     )
-    return dataclasses.replace(draft, clip=_clip(request, draft))
+    settings: GradientSettings = sampler.settle(dataclasses.replace(draft, clip=_clip(request, draft)), request)
+    return settings
 
 
 def _known(n: int | None) -> int:
@@ -98,21 +100,24 @@ def _clip(request: Request, draft: GradientSettings) -> float:
     return lipschitz
 
 
-def _largest_curvature(request: Request) -> float:
-    smoothness = request.model.smoothness(request.public)
-    records = request.public.records_per_unit
-    if smoothness is None or request.n is None or records is None:
+def _stable_step(request: Request) -> float:
+    """Return the step size at which no direction is widened by more than a few per cent."""
+    curvature = largest_curvature(request)
+    if curvature is None:
         raise ValueError(
             "step_size: the planner needs a smooth model, declared bounds and a public number of records to choose "
             "it (public_n in Data under add_remove, max_group_size with groups); give step_size"
         )
+    return float(request.sampler.stable_share / curvature * request.sampler.friction_of_noise)
+
+
+def largest_curvature(request: Request) -> float | None:
+    """Return a public bound on the curvature of U, or None."""
+    smoothness = request.model.smoothness(request.public)
+    records = request.public.records_per_unit
+    if smoothness is None or request.n is None or records is None:
+        return None
     return request.w * request.n * records * smoothness + float(request.model.prior_precision(request.public).max())
-
-
-def _stable_step(request: Request) -> float:
-    """Return the step size for which discretisation widens no direction by more than a few per cent."""
-    step = STABILITY / _largest_curvature(request)
-    return float(step * request.sampler.friction_of_noise)
 
 
 def _batch(request: Request, step_size: float) -> tuple[str, int]:

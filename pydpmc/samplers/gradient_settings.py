@@ -40,6 +40,7 @@ class GradientSettings:
     sampling: str
     rate: float  # of a record to be in a batch: b / n, or 1
     batch_size: int  # 0: all records
+    room: int  # more records than there can be, and public
     heat: float = 1.0  # noise relative to what the target needs; above 1 the chain is hotter
     least_variance: float = 0.0  # of the noise on the stochastic gradient of U
     calibration: str | None = None  # the paper whose rules these are
@@ -60,9 +61,24 @@ class GradientSettings:
         """The temperature of the chain at every step; the target's is 1."""
         return np.asarray((self.noise * self.w / self.rate) ** 2 * self.step_sizes / (2.0 * self.friction_of_noise))
 
+    @property
+    def sensitivity(self) -> float:
+        """The bound on the norm of what one record adds to the noised sum."""
+        return self.clip
+
+    @property
+    def released(self) -> int:
+        """The length of the noised sum."""
+        return self.dim
+
+    @property
+    def core_parameters(self) -> dict[str, list[float]]:
+        """The public numbers of the sampler itself, by the names that the core knows."""
+        return {"friction": [self.friction]}
+
     def uses(self, adjacency: str, chains: int) -> list[tuple[Event, int]]:
         """Return what all steps of all chains release."""
-        levels, counts = np.unique(self.noise / self.clip * ARITHMETIC, return_counts=True)
+        levels, counts = np.unique(self.noise / self.sensitivity * ARITHMETIC, return_counts=True)
         return [(self._event(float(z)), int(k) * chains) for z, k in zip(levels, counts, strict=True)]
 
     def _event(self, noise_multiplier: float) -> Event:
@@ -76,7 +92,7 @@ class GradientSettings:
 
     def total_variation(self, chains: int) -> float:
         """Return how far the random numbers of the run are from the laws that are accounted."""
-        per_step = self.dim * ROUNDED_NORMAL_ERROR + (COUNT_ERROR if self.sampling == "poisson" else 0.0)
+        per_step = self.released * ROUNDED_NORMAL_ERROR + (COUNT_ERROR if self.sampling == "poisson" else 0.0)
         return self.steps * chains * per_step
 
     @property
@@ -98,9 +114,10 @@ class GradientSettings:
         return core.GradientRun(
             **common,
             sampler=self.sampler,
-            friction=self.friction,
+            parameters=self.core_parameters,
             sampling=self.sampling,
             clip=self.clip,
+            room=self.room,
             batch=table.most if table else self.batch_size,
             first_count=table.first if table else 0,
             count_high=list(table.high) if table else [],
@@ -141,7 +158,7 @@ class GradientSettings:
             ("records per step", batch),
             ("step size", f"{sizes}; diffusion time {h.sum():.4g}"),
             ("gradient clip", f"{self.clip:.4g} per record"),
-            ("noise multiplier", f"{self.noise.min() / self.clip:.4g} and more"),
+            ("noise multiplier", f"{self.noise.min() / self.sensitivity:.4g} and more"),
         ]
         if self.calibration is not None:
             rows += self._calibration_rows()

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from .gradient import GradientSampler
 from .gradient_calibration import CALIBRATIONS
+from .preconditioned_settings import PreconditionedSettings
+
+if TYPE_CHECKING:
+    from .gradient_settings import GradientSettings
+    from .request import Request
 
 
 @dataclass(frozen=True)
@@ -23,6 +29,10 @@ class SGLD(GradientSampler):
         paper prints them, priced by our accountant. As printed, the noise has half the variance that the target needs;
         ``print(plan)`` says what the chain targets instead. Under ``"li2019"`` `step_size` is the paper's eta, which
         multiplies the mean gradient.
+    preconditioner
+        ``"diagonal"`` shortens the step of each coordinate in which released gradients are large, so that the others
+        may move further: for columns of very different scales. It costs no privacy. The planner's step size is then
+        ten times as large.
 
     Examples
     --------
@@ -36,8 +46,32 @@ class SGLD(GradientSampler):
     core_name: ClassVar[str] = "sgld"
     supports_groups: ClassVar[bool] = True
     calibration: str | None = None
+    preconditioner: str | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.calibration is not None and self.calibration not in CALIBRATIONS:
             raise ValueError(f"calibration must be one of {', '.join(CALIBRATIONS)}, not {self.calibration!r}")
+        if self.preconditioner not in (None, "diagonal"):
+            raise ValueError(f'preconditioner must be "diagonal" or None, not {self.preconditioner!r}')
+        if self.preconditioner is not None and self.calibration is not None:
+            raise ValueError("preconditioner: the calibrations of the papers know none; leave one of the two out")
+
+    @property
+    def core_sampler(self) -> str:
+        """The name of the step in the core."""
+        return "sgld" if self.preconditioner is None else "psgld"
+
+    @property
+    def stable_share(self) -> float:
+        """With a preconditioner one: stable whatever it is, and it shortens what is too long."""
+        return super().stable_share if self.preconditioner is None else 1.0
+
+    def settle(self, settings: GradientSettings, request: Request) -> GradientSettings:
+        """Return the settings, with the bound of the curvature if there is a preconditioner."""
+        if self.preconditioner is None:
+            return settings
+        from .gradient_choose import largest_curvature
+
+        given = {f.name: getattr(settings, f.name) for f in dataclasses.fields(settings)}
+        return PreconditionedSettings(**given, curvature=largest_curvature(request))

@@ -19,14 +19,14 @@ FAR, CLIP = 1000.0, 0.5
 TRIALS, CONFIDENCE, DELTA = 200_000, 1e-6, 1e-3
 
 
-def query(y, z, *, adjacency, sampling, batch_size=None, public_n=None):
+def query(y, z, *, adjacency, sampling, batch_size=None, public_n=None, method=dp.SGLD):
     """Return the plan of one step with noise multiplier z, and the compiled run of it; lists in y are groups."""
     ids = np.repeat(np.arange(len(y)), [len(np.atleast_1d(g)) for g in y])
     groups = {"groups": ids} if any(isinstance(g, list) for g in y) else {}
     data = dp.Data(np.ones(len(ids)), np.concatenate([np.atleast_1d(g) for g in y]), public_n=public_n, **groups)
     n = data.public.size(adjacency)
     rate = 1.0 if batch_size is None else batch_size / n
-    sampler = dp.SGLD(
+    sampler = method(
         steps=1, step_size=2.0 * (rate / (z * CLIP)) ** 2, clip=CLIP, sampling=sampling, batch_size=batch_size
     )
     plan = dp.plan(dp.LinearRegression(sigma=1.0), data.public, sampler, adjacency=adjacency)
@@ -94,6 +94,24 @@ def test_the_query_leaks_what_is_claimed_and_no_more(name):
     proven = lower_bound(sums(start, 11), sums(other, 12))
     assert proven <= claimed
     assert proven > 0.4 * claimed
+
+
+def test_gradient_and_second_moment_together_leak_what_is_claimed_and_no_more():
+    """Along the direction in which a record that comes or goes moves both."""
+    here, there, setting = PAIRS["full, add_remove"]
+    plan, start = query(here, 1.5, **setting, method=dp.SGFS)
+    _, other = query(there, 1.5, **setting, method=dp.SGFS)
+    direction = np.array([CLIP, plan.settings.moment_scale * CLIP**2])
+    worlds = [run(seed).audit([0.0], 0, TRIALS) @ direction for run, seed in ((start, 11), (other, 12))]
+    claimed, proven = plan.guarantee.epsilon(DELTA), lower_bound(*worlds)
+    print(f"claimed {claimed:.3f}, proven {proven:.3f}")
+    assert proven <= claimed
+    assert proven > 0.4 * claimed
+    faulty, blind = (query(y, 0.75, **setting, method=dp.SGFS)[1] for y in (here, there))
+    assert (
+        lower_bound(*(run(11 + k).audit([0.0], 0, TRIALS) @ direction for k, run in enumerate((faulty, blind))))
+        > claimed
+    )
 
 
 def test_a_query_with_half_the_noise_is_caught():

@@ -20,6 +20,8 @@ SAMPLERS = {
     "SGLD": dp.SGLD(steps=60, step_size=1e-4, clip=2.0),
     "SGHMC": dp.SGHMC(steps=60, step_size=1e-4, clip=2.0),
     "SGNHT": dp.SGNHT(steps=60, step_size=1e-4, clip=2.0),
+    "SGFS": dp.SGFS(steps=60, step_size=1e-4, clip=2.0),
+    "preconditioned": dp.SGLD(steps=60, step_size=1e-4, clip=2.0, preconditioner="diagonal"),
 }
 
 

@@ -26,6 +26,18 @@ def test_runs_on_groups_of_one_are_runs_on_records_bit_for_bit(sampler, rng):
     np.testing.assert_array_equal(found[0], found[2])
 
 
+def test_groups_of_records_in_single_precision_are_those_of_the_same_values_in_double(rng):
+    x, y, ids = rng.normal(size=(200, 3)).astype(np.float32), rng.integers(0, 3, 200), rng.integers(0, 50, 200)
+    model, found = dp.SoftmaxRegression(classes=3), []
+    for storage in ("float64", "float32"):
+        data = dp.Data(x, y, groups=ids, storage=storage)
+        for sampler in (dp.SGLD(steps=60, step_size=1e-3, clip=1.0), dp.Barker(steps=60, scale=0.1, clip=0.5)):
+            plan = dp.plan(model, data.public, sampler)
+            found.append(plan.run(data, seed=3, progress=False).draws["beta"])
+    np.testing.assert_array_equal(found[0], found[2])
+    np.testing.assert_array_equal(found[1], found[3])
+
+
 def group(kind, rng):
     """The rows and targets of a group to put in the place of another."""
     size = rng.integers(1, 40)
@@ -46,7 +58,7 @@ def joined(groups, rng):
 
 
 def noised_sum(plan, data, theta):
-    common = {"init": _starts(plan, plan.chains, 5), "draws": np.empty((1, 1, 2)), "warmup": 0, "thin": 1, "seed": 5}
+    common = {"init": _starts(plan, 1, 5), "draws": np.empty((1, 1, 2)), "warmup": 0, "thin": 1, "seed": 5}
     core = plan.settings.start(_core, _target_arguments(plan, data) | common, data.public)
     return core.audit(list(theta), 0, 3)
 

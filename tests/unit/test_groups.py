@@ -8,7 +8,10 @@ import pytest
 
 import pydpmc as dp
 from pydpmc import accounting as acc
+from pydpmc import samplers
 from pydpmc.errors import UnsupportedEventError
+from pydpmc.ledger_state import fingerprint
+from pydpmc.report import words
 from pydpmc.samplers import GradientSampler
 
 IDS = np.array([7, 3, 7, 9, 3, 7])
@@ -200,7 +203,17 @@ class Unproved(GradientSampler):
     core_name = "sgld"
 
 
-@pytest.mark.parametrize("sampler", [dp.Barker(batch_size=20), Unproved(steps=5, step_size=1e-3)])
+PROVED = (dp.Barker, dp.SGLD, dp.SGHMC, dp.SGNHT)
+LISTED = (*samplers.ALL, *samplers.CONDITIONAL, *samplers.NOT_PRIVATE, dp.ConjugateSample)
+OTHERS = [
+    dp.Barker(batch_size=20),
+    Unproved(),
+    dp.Hybrid(dp.ConjugateSample(), dp.SGLD()),
+    *(kind() for kind in LISTED if kind not in PROVED),
+]
+
+
+@pytest.mark.parametrize("sampler", OTHERS, ids=lambda sampler: type(sampler).__name__)
 def test_samplers_without_a_proof_refuse_groups(sampler, rng):
     public = table(rng, np.full(100, 2)).public
     with pytest.raises(UnsupportedEventError, match=r"groups: .* has no proof for groups of records; use SGLD"):
@@ -231,3 +244,18 @@ def test_the_step_size_allows_for_the_largest_groups(rng):
     assert one == pytest.approx(4 * four, rel=0.2)
     with pytest.raises(ValueError, match=r"step_size: .* max_group_size with groups"):
         dp.plan(dp.LogisticRegression(), table(rng, [1] * 50).public, dp.SGLD(), private=False)
+
+
+def test_other_groups_are_another_table_to_a_ledger():
+    rows = np.zeros((4, 1))
+    ids = ([0, 0, 1, 1], [0, 1, 1, 1], [0, 0, 1, 1], None)
+    found = [fingerprint(b"key", dp.Data(rows, groups=g)) for g in ids]
+    assert found[0] == found[2]
+    assert len(set(found)) == 3
+
+
+def test_the_report_speaks_of_groups(rng):
+    data = table(rng, [2, 1, 3])
+    post = dp.sample(dp.LogisticRegression(), data, dp.SGLD(steps=5, step_size=1e-3), progress=False)
+    assert "had been any other group. That holds for every group" in words.promise(post)[0]
+    assert "knows everything but one group" in words.one_record(post.guarantee)[0][0]
