@@ -11,6 +11,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -75,7 +76,7 @@ def private_quantiles(
     missing_values
         Texts that stand for a missing value.
     ledger
-        A ``Ledger`` to charge before a record is used.
+        A ``Ledger``, or its file, to charge before a record is used.
     seed
         For tests: makes the release repeatable and voids its guarantee.
 
@@ -198,6 +199,10 @@ def _release(
 def _charge(ledger: Any, guarantee: acc.Guarantee, columns: Mapping[str, Floats]) -> None:
     names = list(columns)
     data = Data(np.stack(list(columns.values()), axis=1), columns=names, on_invalid="drop")
+    if isinstance(ledger, (str, Path)):
+        from .ledger import Ledger
+
+        ledger = Ledger(ledger)
     ticket = secrets.token_hex(16)
     ledger.reserve(guarantee, data, {"release": "private quantiles", "columns": names}, ticket)
     ledger.commit(ticket)

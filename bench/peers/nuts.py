@@ -7,8 +7,11 @@ left out: each peer compiles first, or runs once before the clock starts.
 
 import argparse
 import importlib.util
+import json
 import os
 import resource
+import subprocess
+import sys
 import time
 import warnings
 from typing import NamedTuple
@@ -122,7 +125,7 @@ class Row(NamedTuple):
     work: float
     effective: float
     worst_rhat: float
-    mean: np.ndarray
+    mean: list[float]
 
 
 def processor_seconds():
@@ -131,16 +134,29 @@ def processor_seconds():
     return sum(usage.ru_utime + usage.ru_stime for usage in spent)
 
 
-def measured(build, arguments, warm):
-    run = build(*arguments)
-    if warm:
-        warm_arguments = (arguments[0][:1000], arguments[1][:1000], 10, 20, arguments[4])
-        build(*warm_arguments)()
+def measured(name, options):
+    """Run one peer in this process."""
+    build = PEERS[name][1]
+    x, y = problem(options.n, options.d)
+    run = build(x, y, options.draws, options.warmup, options.threads)
+    if name != "nutpie":  # which is compiled by now
+        build(x[:1000], y[:1000], 10, 20, options.threads)()
     started, worked = time.perf_counter(), processor_seconds()
     draws = run()
     elapsed, work = time.perf_counter() - started, processor_seconds() - worked
     columns = [draws[:, :, j] for j in range(draws.shape[2])]
-    return Row(elapsed, work, min(map(ess, columns)), max(map(rhat, columns)), draws.mean(axis=(0, 1)))
+    return Row(elapsed, work, min(map(ess, columns)), max(map(rhat, columns)), draws.mean(axis=(0, 1)).tolist())
+
+
+def apart(name, options):
+    """Run one peer in a process of its own: thread pools of several do not always get along in one."""
+    numbers = [f"--{key}={getattr(options, key)}" for key in ("n", "d", "draws", "warmup", "threads")]
+    command = [sys.executable, __file__, *numbers, "--inside", name]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        print(f"  {name}: failed and left out\n{done.stderr[-2000:]}")
+        return None
+    return Row(*json.loads(done.stdout.splitlines()[-1]))
 
 
 def main():
@@ -151,20 +167,26 @@ def main():
     parser.add_argument("--warmup", type=int, default=500)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--only", nargs="*", choices=PEERS, default=list(PEERS))
+    parser.add_argument("--inside", choices=PEERS, help=argparse.SUPPRESS)
     options = parser.parse_args()
     warnings.filterwarnings("ignore")
-    x, y = problem(options.n, options.d)
+    if options.inside:
+        print(json.dumps(measured(options.inside, options)))
+        return
     print(f"N = {options.n:,}, d = {options.d}, {CHAINS} chains of {options.warmup} + {options.draws}")
     rows = {}
     for name in options.only:
-        module, build = PEERS[name]
-        if importlib.util.find_spec(module) is None:
-            print(f"  {name}: not installed, left out (pip install {module})")
+        if importlib.util.find_spec(PEERS[name][0]) is None:
+            print(f"  {name}: not installed, left out (pip install {PEERS[name][0]})")
             continue
-        rows[name] = measured(build, (x, y, options.draws, options.warmup, options.threads), warm=name != "nutpie")
-        row = rows[name]
-        print(f"  {name}: {row.effective:.0f} effective draws, {row.elapsed:.1f} s, {row.work:.1f} s CPU", flush=True)
-    report(rows)
+        row = apart(name, options)
+        if row is not None:
+            rows[name] = row
+            print(
+                f"  {name}: {row.effective:.0f} effective draws, {row.elapsed:.1f} s, {row.work:.1f} s CPU", flush=True
+            )
+    if rows:
+        report(rows)
 
 
 def report(rows):
@@ -177,8 +199,8 @@ def report(rows):
         rate, thrift = row.effective / row.elapsed, row.effective / row.work
         print(f"{name:10}{row.elapsed:9.1f}{row.work:9.1f}{row.effective:11.0f}{row.worst_rhat:8.3f}", end="")
         print(f"{rate:9.2f}{rate / best:9.2f}{thrift:11.2f}{thrift / least_work:9.2f}")
-    means = [row.mean for row in rows.values()]
-    print(f"largest difference of posterior means: {max(np.abs(m - means[0]).max() for m in means):.4f}")
+    means = np.array([row.mean for row in rows.values()])
+    print(f"largest difference of posterior means: {np.ptp(means, axis=0).max():.4f}")
 
 
 if __name__ == "__main__":

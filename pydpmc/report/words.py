@@ -53,10 +53,9 @@ def one_record(guarantee: Guarantee) -> tuple[list[str], list[tuple[str, str, st
         for rate, bound in zip(FALSE_POSITIVE_RATES, rates, strict=True)
     ]
     sentences = [
-        f"Suppose an attacker knows every {guarantee.unit.removeprefix('one ')} but one, has narrowed that one down to "
-        "two possibilities, and sees "
-        "everything on this page. If the two are equally likely beforehand, the best possible attack names the right "
-        f"one in at most {guess} of cases; guessing gives 50 %.",
+        f"Suppose an attacker knows everything but {guarantee.unit}, has narrowed that down to two possibilities, and "
+        "sees everything on this page. If the two are equally likely beforehand, the best possible attack names the "
+        f"right one in at most {guess} of cases; guessing gives 50 %.",
         "A careful attacker accuses only when the evidence is strong. The table bounds how often such an attack is "
         "right when it may be wrong at the given rate. Without any release the two rates would be equal.",
     ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -33,7 +32,10 @@ class Schema:
     target
         Name of the column that is the target; None for models without one.
     group
-        Name of a column that says which records belong together (a person, a household).
+        Name of a column that says which records belong together (a person, a household); the group is then what is
+        protected. Records without a label are one group together.
+    max_group_size
+        Public bound on the records of a group; of a larger one only the first are used.
     interactions
         Pairs (or more) of feature columns whose products are features too.
     row_norm
@@ -66,6 +68,7 @@ class Schema:
     row_norm: float | None = None
     missing: str | None = None
     missing_values: Sequence[str] = ("",)
+    max_group_size: int | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.columns, Mapping) or not self.columns:
@@ -76,6 +79,8 @@ class Schema:
             raise SchemaError(f"target must be one of the columns {list(decided)}, not {self.target!r}")
         if self.group is not None and self.group in decided:
             raise SchemaError(f"group must not be a declared column: {self.group!r} would be a feature or the target")
+        if self.max_group_size is not None and self.group is None:
+            raise SchemaError("max_group_size was given but group was not")
         if not self.features:
             raise SchemaError("columns must hold at least one column besides the target")
         object.__setattr__(self, "interactions", tuple(tuple(names) for names in self.interactions))
@@ -103,7 +108,7 @@ class Schema:
         return math.sqrt(sum(part.squared_norm for part in self._parts())) * (1.0 + ROUNDING)
 
     def public(self, n: int, public_n: int | None = None) -> Public:
-        """Return the public facts of a table of `n` records, for planning before there is one."""
+        """Return the public facts of a table of `n` records (groups, if declared), for planning before there is one."""
         parts = self._parts()
         return Public(
             n=n,
@@ -113,6 +118,8 @@ class Schema:
             x_bounds=tuple(bounds for part in parts for bounds in part.bounds),
             y_bounds=None if self.target is None else self.columns[self.target].target_bounds(),
             public_n=public_n,
+            grouped=self.group is not None,
+            max_group_size=self.max_group_size,
         )
 
     def data(self, table: Any, **options: Any) -> Data:
@@ -138,7 +145,7 @@ class Schema:
         if self.target is not None:
             target = self.columns[self.target].encode_target(raw[self.target], self.missing_values)
         if self.group is not None:
-            options["groups"] = _group_codes(raw[self.group])
+            options |= {"groups": _group_codes(raw[self.group]), "max_group_size": self.max_group_size}
         public = self.public(n=max(1, len(raw[wanted[0]])))
         return Data(
             self._encoded(raw),
@@ -185,7 +192,5 @@ class Schema:
 
 
 def _group_codes(raw: Any) -> Any:
-    if "groups" not in inspect.signature(Data).parameters:
-        raise SchemaError("group: this version of pydpmc protects single records only; leave group out")
     texts = ["" if value is None or value != value else str(value) for value in raw.tolist()]
     return np.unique(texts, return_inverse=True)[1]

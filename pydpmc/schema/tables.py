@@ -55,13 +55,13 @@ def _from_array(table: Raw, wanted: Sequence[str], all_columns: Sequence[str]) -
 
 
 def _from_frame(table: Any, wanted: Sequence[str]) -> dict[str, Raw]:
+    if hasattr(type(table), "collect"):
+        raise SchemaError(f"table: a {type(table).__name__} is lazy; pass its .collect()")
     if not hasattr(table, "columns"):
         raise SchemaError(
             f"table must be a pandas, polars or pyarrow table, a path, a mapping or array, not {type(table).__name__}"
         )
     nw = require("narwhals", "dataframes", f"a table of type {type(table).__name__}")
-    if hasattr(table, "collect") and not hasattr(table, "iloc"):
-        raise SchemaError(f"table: a {type(table).__name__} is lazy; pass its .collect()")
     try:
         frame = nw.from_native(table, eager_only=True)
     except TypeError:

@@ -258,4 +258,4 @@ def test_the_report_speaks_of_groups(rng):
     data = table(rng, [2, 1, 3])
     post = dp.sample(dp.LogisticRegression(), data, dp.SGLD(steps=5, step_size=1e-3), progress=False)
     assert "had been any other group. That holds for every group" in words.promise(post)[0]
-    assert "knows every group but one" in words.one_record(post.guarantee)[0][0]
+    assert "knows everything but one group" in words.one_record(post.guarantee)[0][0]

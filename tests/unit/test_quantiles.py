@@ -169,6 +169,18 @@ def test_a_ledger_is_charged_before_a_record_is_used(rng, monkeypatch):
     assert len(refusing.calls) == 1
 
 
+def test_the_ledger_itself_is_charged_and_refuses(rng, tmp_path):
+    ledger = dp.Ledger(tmp_path / "study.ledger", epsilon=1.0, delta=1e-6)
+    column = rng.normal(size=50)
+    arguments = {"grid": [0.0, 1.0], "epsilon": 0.6, "ledger": str(tmp_path / "study.ledger")}
+    dp.private_quantiles(column, [0.5], **arguments)
+    (entry,) = ledger.history()
+    assert entry.guarantee.events[0][0].eta == pytest.approx(0.6)
+    with pytest.raises(BudgetError):
+        dp.private_quantiles(column, [0.5], **arguments)
+    assert len(ledger.history()) == 1
+
+
 def test_a_seed_repeats_and_voids():
     column = np.arange(100.0)
     runs = [dp.private_quantiles(column, [0.5], grid=np.arange(0, 100, 1.0), epsilon=0.1, seed=5) for _ in range(2)]

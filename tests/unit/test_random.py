@@ -153,7 +153,7 @@ def test_no_word_is_shared_between_purposes_chains_and_steps() -> None:
 
 
 def test_purposes_differ() -> None:
-    assert len(set(random.purposes.values())) == len(random.purposes) == 6
+    assert len(set(random.purposes.values())) == len(random.purposes) >= 6
 
 
 def test_wrong_sizes_are_refused() -> None:

@@ -265,6 +265,17 @@ def test_mistakes_are_refused_by_name(build, words):
         assert word in str(refusal.value)
 
 
+def test_a_group_column_makes_the_group_the_unit():
+    schema = make_schema(group="household", max_group_size=2)
+    data = schema.data(TABLE | {"household": ["a", "b", "a", None]})
+    assert data.public == schema.public(n=3)
+    assert data.public.unit == "one group"
+    plan = dp.plan(dp.LogisticRegression(), data.public, dp.Barker(steps=20, scale=0.05))
+    assert plan.run(data, progress=False).guarantee.unit == "one group"
+    with pytest.raises(SchemaError, match="max_group_size was given but group was not"):
+        make_schema(max_group_size=2)
+
+
 def test_files_of_other_kinds_and_headers_are_refused(tmp_path):
     (tmp_path / "t.xlsx").write_text("")
     (tmp_path / "empty.csv").write_text("")
