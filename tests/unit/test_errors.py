@@ -13,7 +13,6 @@ BARE = {"ValueError", "TypeError", "RuntimeError", "ImportError", "KeyError", "E
 REMAINING = {
     "accounting/correction.py",
     "data.py",
-    "quantiles.py",
     "rows.py",
     "samplers/noised_sums.py",
 }
