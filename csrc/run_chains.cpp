@@ -94,28 +94,6 @@ void BarkerRun::refresh_loglik(Chain& chain, Team& team, int first_thread) {
   });
 }
 
-std::vector<double> BarkerRun::state() const {
-  std::vector<double> all;
-  for (const Chain& chain : chains_) {
-    all.insert(all.end(), chain.theta.begin(), chain.theta.end());
-    all.push_back(static_cast<double>(chain.accepted));
-  }
-  return all;
-}
-
-void BarkerRun::restore(const std::vector<double>& saved, int64_t steps_done) {
-  if (saved.size() != state().size()) throw std::invalid_argument("the state is that of another run");
-  if (steps_done < 0) throw std::invalid_argument("steps_done must not be negative");
-  const double* next = saved.data();
-  for (Chain& chain : chains_) {
-    for (double& value : chain.theta) value = *next++;
-    chain.accepted = static_cast<int64_t>(*next++);
-    chain.log_prior = log_prior(target_.prior, chain.theta.data());
-  }
-  done_ = steps_done;
-  logliks_known_ = false;
-}
-
 std::vector<int64_t> BarkerRun::accepted() const {
   std::vector<int64_t> counts;
   for (const Chain& chain : chains_) counts.push_back(chain.accepted);

@@ -1,10 +1,8 @@
 #include "run_gradients.hpp"
 
-#include <stdexcept>
 #include <utility>
 
 #include "chains.hpp"
-#include "samplers/state.hpp"
 
 namespace pydpmc {
 
@@ -92,29 +90,6 @@ std::vector<StreamUse> GradientRun::traced(int64_t steps) {
   advance(steps, 1, 4096);
   trace_ = nullptr;
   return uses;
-}
-
-std::vector<double> GradientRun::state() {
-  std::vector<double> all;
-  const AppendState append{all};
-  for (GradientChain& chain : chains_) {
-    append(chain.theta);
-    std::visit([&](auto& sampler) { for_each_state(sampler, append); }, chain.sampler);
-  }
-  return all;
-}
-
-void GradientRun::restore(const std::vector<double>& saved, int64_t steps_done) {
-  if (saved.size() != state().size()) throw std::invalid_argument("the state is that of another run");
-  if (steps_done < 0 || steps_done > static_cast<int64_t>(schedule_.step_size.size()))
-    throw std::invalid_argument("steps_done must be 0 to the number of steps");
-  const double* next = saved.data();
-  const TakeState take{next};
-  for (GradientChain& chain : chains_) {
-    take(chain.theta);
-    std::visit([&](auto& sampler) { for_each_state(sampler, take); }, chain.sampler);
-  }
-  done_ = steps_done;
 }
 
 std::vector<double> GradientRun::audit(const std::vector<double>& theta, int64_t first, int64_t count) {

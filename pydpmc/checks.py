@@ -5,6 +5,8 @@ from __future__ import annotations
 from numbers import Integral, Real
 from typing import Any
 
+from .errors import InvalidArgument
+
 
 def whole(value: Any, name: str, least: int = 1, most: int | None = None) -> int:
     """Return a whole number from `least` to `most`, also if written as a float such as 1e5, or refuse it.
@@ -16,7 +18,7 @@ def whole(value: Any, name: str, least: int = 1, most: int | None = None) -> int
     """
     is_whole = isinstance(value, Integral) or (isinstance(value, Real) and float(value).is_integer())
     if isinstance(value, bool) or not is_whole or value < least or (most is not None and value > most):
-        raise ValueError(f"{name} must be a {_described(least, most)}, not {value!r}")
+        raise InvalidArgument(f"{name} must be a {_described(least, most)}, not {value!r}")
     return int(value)
 
 

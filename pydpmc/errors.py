@@ -5,6 +5,18 @@ class PydpmcError(Exception):
     """Base of every error that pydpmc raises on purpose."""
 
 
+class InvalidArgument(PydpmcError, ValueError):
+    """An argument has a value that cannot be used; the message names it and says what to do."""
+
+
+class WrongType(PydpmcError, TypeError):
+    """An argument is not of the kind that is needed; the message names it and says what was given."""
+
+
+class InternalError(PydpmcError, RuntimeError):
+    """Something that should not happen: a bug in pydpmc, or a computation that did not converge."""
+
+
 class UnsupportedEventError(PydpmcError, ValueError):
     """An event, or an event under this adjacency, for which no proven accounting rule exists."""
 

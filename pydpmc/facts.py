@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .errors import InvalidArgument
 from .models import Model
 from .models.spec import from_spec
 from .public import Public
@@ -16,14 +17,14 @@ def model_of(post: Posterior) -> Model:
     """Return the model."""
     spec = post.plan.get("model_spec")
     if spec is None:
-        raise ValueError(f"this posterior does not hold its model as plain values: {post.plan.get('model')}")
+        raise InvalidArgument(f"this posterior does not hold its model as plain values: {post.plan.get('model')}")
     return from_spec(spec)
 
 
 def public_of(post: Posterior) -> Public:
     """Return the public facts."""
     if "public" not in post.plan:
-        raise ValueError("this posterior was saved by a version of pydpmc that did not keep the public facts")
+        raise InvalidArgument("this posterior was saved by a version of pydpmc that did not keep the public facts")
     return Public.from_dict(post.plan["public"])
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .checks import whole
+from .errors import InvalidArgument, WrongType
 
 ORDERED = "iubUSfMm"  # kinds of dtype that numpy can sort
 MISSING = "groups has missing labels; give every row a group of its own or one it shares, or leave the row out"
@@ -33,7 +34,7 @@ def layout(groups: Any, rows: int, max_group_size: Any) -> Layout:
     """Return how rows with these labels are stored; without labels, as they are."""
     if groups is None:
         if max_group_size is not None:
-            raise ValueError("max_group_size was given but groups was not")
+            raise InvalidArgument("max_group_size was given but groups was not")
         return Layout(None, None, rows, rows)
     most = None if max_group_size is None else whole(max_group_size, "max_group_size")
     codes = _codes(_labels(groups, rows))
@@ -48,7 +49,7 @@ def layout(groups: Any, rows: int, max_group_size: Any) -> Layout:
 
 def _labels(groups: Any, rows: int) -> npt.NDArray[Any]:
     if isinstance(groups, np.ma.MaskedArray):
-        raise TypeError("groups is a masked array; every row needs a label")
+        raise WrongType("groups is a masked array; every row needs a label")
     if hasattr(groups, "__array__"):
         labels = np.asarray(groups)
     else:  # numpy would turn [nan, "a"] into strings
@@ -56,18 +57,20 @@ def _labels(groups: Any, rows: int) -> npt.NDArray[Any]:
         labels = np.empty(len(listed), dtype=object)
         labels[:] = listed
     if labels.shape != (rows,):
-        raise ValueError(f"x has {rows} rows but groups has shape {labels.shape}; groups needs one label per row of x")
+        raise InvalidArgument(
+            f"x has {rows} rows but groups has shape {labels.shape}; groups needs one label per row of x"
+        )
     return labels
 
 
 def _codes(labels: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
     """Number the labels in the order in which they appear."""
     if labels.dtype.kind not in ORDERED + "OT":
-        raise TypeError(f"groups must hold labels such as whole numbers or strings, but its dtype is {labels.dtype}")
+        raise WrongType(f"groups must hold labels such as whole numbers or strings, but its dtype is {labels.dtype}")
     if labels.dtype.kind not in ORDERED:
         return _codes_of_objects(labels)
     if labels.dtype.kind in "fMm" and bool((labels != labels).any()):
-        raise ValueError(MISSING)
+        raise InvalidArgument(MISSING)
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     rank = np.empty(len(first), dtype=np.intp)
     rank[np.argsort(first)] = np.arange(len(first))
@@ -79,11 +82,11 @@ def _codes_of_objects(labels: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
     codes = np.empty(len(labels), dtype=np.intp)
     for i, label in enumerate(labels.tolist()):
         if _is_missing(label):
-            raise ValueError(MISSING)
+            raise InvalidArgument(MISSING)
         try:
             codes[i] = known.setdefault(label, len(known))
         except TypeError:
-            raise TypeError("groups must hold labels such as whole numbers or strings; some cannot be hashed") from None
+            raise WrongType("groups must hold labels such as whole numbers or strings; some cannot be hashed") from None
     return codes
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .diagnostics import ess
+from .errors import InvalidArgument
 
 if TYPE_CHECKING:
     from .posterior import Posterior
@@ -89,7 +90,7 @@ class Estimate:
         for name in wanted:
             found = [i for i, own in enumerate(self.names) if own == name or own.split("[")[0] == name]
             if not found:
-                raise ValueError(
+                raise InvalidArgument(
                     f"parameters: no interval for {name!r}; those with a Normal or Flat prior are "
                     f"{', '.join(self.names)}"
                 )
@@ -102,7 +103,7 @@ def interval(post: Posterior, level: float, parameters: str | Sequence[str] | No
     from scipy.special import stdtrit
 
     if not 0.0 < level < 1.0:
-        raise ValueError(f"level must lie in (0, 1), not {level!r}")
+        raise InvalidArgument(f"level must lie in (0, 1), not {level!r}")
     found = estimate(post)
     df = found.draws - 1.0
     quantile = float(stdtrit(df, 0.5 + level / 2.0))
@@ -122,12 +123,12 @@ def wald_test(post: Posterior, null: npt.ArrayLike, parameters: str | Sequence[s
     places = found.chosen(parameters)
     count, left = len(places), found.draws - len(places)
     if left <= 0:
-        raise ValueError(
+        raise InvalidArgument(
             f"parameters: {found.draws:.3g} draws cannot test {count} parameters at once; take more, or test fewer"
         )
     values = np.asarray(null, dtype=float)
     if values.ndim > 1 or (values.ndim == 1 and len(values) != count):
-        raise ValueError(f"null must be one number or {count} numbers, but its shape is {values.shape}")
+        raise InvalidArgument(f"null must be one number or {count} numbers, but its shape is {values.shape}")
     away = found.centre[places] - values
     square = float(away @ np.linalg.solve(found.covariance[np.ix_(places, places)], away))
     statistic = square * left / (count * (found.draws - 1.0))
@@ -144,7 +145,7 @@ def estimate(post: Posterior) -> Estimate:
     spread = np.atleast_2d(np.cov(pooled.T))
     prior = precision / temperature
     if len(prior) and np.linalg.eigvalsh(np.sqrt(prior)[:, None] * spread * np.sqrt(prior)).max() >= 1.0:
-        raise ValueError(
+        raise InvalidArgument(
             "the draws are no narrower than the prior in some direction: within this budget the records say nothing "
             "there, and no interval follows from them; take a wider prior, fewer parameters or a larger epsilon"
         )
@@ -160,7 +161,7 @@ def estimate(post: Posterior) -> Estimate:
 def _tempering(post: Posterior) -> tuple[float, float]:
     """Return the weight of the likelihood, and the temperature at which the chain ran."""
     if post.plan.get("calibration") is not None:
-        raise ValueError(f"a chain with calibration={post.plan['calibration']!r} targets another law than exp(-U)")
+        raise InvalidArgument(f"a chain with calibration={post.plan['calibration']!r} targets another law than exp(-U)")
     return float(post.plan["w"]), float(post.plan.get("heat", 1.0)) ** 2
 
 
@@ -173,7 +174,7 @@ def _coordinates(post: Posterior) -> tuple[tuple[str, ...], Floats, Floats, Floa
     precision = post.plan["prior_precision"]
     usable = [i for i, value in enumerate(precision) if value is not None]
     if not usable:
-        raise ValueError("intervals need a Normal or Flat prior: the pull of others is not undone by a formula")
+        raise InvalidArgument("intervals need a Normal or Flat prior: the pull of others is not undone by a formula")
     mean = np.array([post.plan["prior_mean"][i] for i in usable])
     return (
         tuple(names[i] for i in usable),
@@ -187,11 +188,13 @@ def _count(draws: Floats, independent: bool) -> float:
     total = draws.shape[0] * draws.shape[1]
     if independent:
         if total < 2:
-            raise ValueError("one draw does not show its own spread: plan at least two draws (20 are a good number)")
+            raise InvalidArgument(
+                "one draw does not show its own spread: plan at least two draws (20 are a good number)"
+            )
         return float(total)
     effective = min(ess(draws[:, :, j]) for j in range(draws.shape[2]))
     if not effective >= FEWEST_EFFECTIVE:  # NaN too
-        raise ValueError(
+        raise InvalidArgument(
             f"the chain is worth {effective:.3g} independent draws, too few to know its spread; see plan's advice"
         )
     return effective

@@ -104,13 +104,15 @@ class Ledger:
             if fingerprint(key, data) not in State(self.path, records).tables:
                 new.append({"kind": "admit", "table": fingerprint(key, data), "time": _now()})
 
-    def reserve(self, guarantee: Guarantee, data: Data, plan: Mapping[str, Any], ticket: str) -> None:
-        """Charge a run before it starts; a run is charged once for each ticket."""
+    def reserve(self, guarantee: Guarantee, data: Data | None, plan: Mapping[str, Any], ticket: str) -> None:
+        """Charge a release before it is made, once for each ticket; without `data` its table is not compared."""
         from . import __version__
 
         with ledger_file.appending(self.path) as (key, records, new):
-            state, table = State(self.path, records), fingerprint(key, data)
-            state.require_table(table)
+            state = State(self.path, records)
+            table = None if data is None else fingerprint(key, data)
+            if table is not None:
+                state.require_table(table)
             if any(record["ticket"] == ticket for record in state.reservations):
                 return
             new.append(
@@ -166,6 +168,11 @@ class Ledger:
 
     def __repr__(self) -> str:
         return f"Ledger({str(self.path)!r}, epsilon={self.epsilon:g}, delta={self.delta!r})"
+
+
+def opened(ledger: Ledger | str | Path) -> Ledger:
+    """Return the ledger, or the one in that file."""
+    return ledger if isinstance(ledger, Ledger) else Ledger(ledger)
 
 
 def _now() -> str:

@@ -107,7 +107,7 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
         if "malformed" in str(error) or "decode" in str(error) or "no such" in str(error):
             raise damaged(path, str(error)) from error
         raise LedgerError(f"the ledger {path} cannot be used: {error}. Nothing was run") from error
-    except (sqlite3.Error, OverflowError) as error:
+    except (sqlite3.Error, OverflowError, UnicodeDecodeError) as error:  # the last: a broken name in SQLite's message
         raise damaged(path, str(error)) from error
     except OSError as error:
         raise LedgerError(f"the ledger {path} cannot be read: {error.strerror}") from error
@@ -123,12 +123,15 @@ def _connect(path: Path) -> sqlite3.Connection:
     file = sqlite3.connect(
         f"file:{quote(str(path.absolute()))}?mode={mode}", uri=True, timeout=PATIENCE, isolation_level=None
     )
-    file.execute("PRAGMA trusted_schema=OFF")
-    file.execute("PRAGMA cell_size_check=ON")
-    if mode == "rw":
-        file.execute("PRAGMA journal_mode=DELETE")
-        file.execute("PRAGMA synchronous=EXTRA")  # also syncs the directory when the journal goes
-        file.execute("PRAGMA fullfsync=ON")
+    settings = ["trusted_schema=OFF", "cell_size_check=ON"]
+    if mode == "rw":  # EXTRA also syncs the directory when the journal goes
+        settings += ["journal_mode=DELETE", "synchronous=EXTRA", "fullfsync=ON"]
+    try:
+        for setting in settings:
+            file.execute(f"PRAGMA {setting}")
+    except BaseException:
+        file.close()
+        raise
     return file
 
 

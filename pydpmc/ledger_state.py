@@ -68,7 +68,8 @@ class State:
     @property
     def tables(self) -> set[str]:
         """Fingerprints of the tables that may be used."""
-        return {record["table"] for kind in ("reserve", "admit") for record in self._of_kind[kind]}
+        noted = {record["table"] for kind in ("reserve", "admit") for record in self._of_kind[kind]}
+        return noted - {None}
 
     @property
     def finished(self) -> set[str]:

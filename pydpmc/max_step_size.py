@@ -10,7 +10,7 @@ import numpy as np
 from . import accounting as acc
 from .accounting.gaussian import gdp_epsilon
 from .checks import whole
-from .errors import UnsupportedEventError
+from .errors import InvalidArgument, UnsupportedEventError
 
 VARIANCE = {"langevin": 2.0, "paper": 1.0}  # of the injected noise, in units of eta / n
 LEVELS = 120
@@ -86,13 +86,13 @@ def max_step_size(
 def _check(epsilon: float, delta: float, clip: float, decay: float, noise: str) -> None:
     for name, value in (("epsilon", epsilon), ("clip", clip)):
         if not (math.isfinite(value) and value > 0):
-            raise ValueError(f"{name} must be a positive finite number, not {value!r}")
+            raise InvalidArgument(f"{name} must be a positive finite number, not {value!r}")
     if not 0 < delta < 1:
-        raise ValueError(f"delta must lie in (0, 1), not {delta!r}")
+        raise InvalidArgument(f"delta must lie in (0, 1), not {delta!r}")
     if not 0 <= decay <= 1:
-        raise ValueError(f"decay must lie in [0, 1], not {decay!r}")
+        raise InvalidArgument(f"decay must lie in [0, 1], not {decay!r}")
     if noise not in VARIANCE:
-        raise ValueError(f"noise must be one of {', '.join(VARIANCE)}, not {noise!r}")
+        raise InvalidArgument(f"noise must be one of {', '.join(VARIANCE)}, not {noise!r}")
 
 
 def _levels(steps: int, decay: float) -> tuple[np.ndarray[tuple[int], np.dtype[np.float64]], list[int]]:
@@ -112,7 +112,7 @@ def _event(z: float, batch_size: int, n: int, sampling: str) -> acc.Event:
         return gaussian.poisson(batch_size / n)
     if sampling == "without_replacement":
         return gaussian.without_replacement(batch_size, n)
-    raise ValueError(f'sampling must be "poisson" or "without_replacement", not {sampling!r}')
+    raise InvalidArgument(f'sampling must be "poisson" or "without_replacement", not {sampling!r}')
 
 
 def _mu(epsilon: float, delta: float) -> float:

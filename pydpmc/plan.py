@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from . import accounting as acc
 from .checks import whole
-from .errors import BudgetError
+from .errors import BudgetError, InvalidArgument, WrongType
 from .models import Model
 from .models.spec import to_spec
 from .public import Public
@@ -77,7 +77,7 @@ class Plan:
             covered &= set(self.settings.assumptions) <= set(self.guarantee.assumptions)
             covered &= self.settings.fits(self.public)
         if not covered:
-            raise ValueError("the guarantee is not that of this run; use pydpmc.plan instead of changing a plan")
+            raise InvalidArgument("the guarantee is not that of this run; use pydpmc.plan instead of changing a plan")
 
     def run(self, data: Data, **options: Any) -> Posterior:
         """Run the plan on the data; see `pydpmc.run.run` for the options."""
@@ -205,31 +205,31 @@ def plan(
 
 def _check(model: Any, public: Any, sampler: Any, adjacency: str, private: Any) -> None:
     if not isinstance(model, Model):
-        raise TypeError(f"model must be a pydpmc model such as LogisticRegression(), not {type(model).__name__}")
+        raise WrongType(f"model must be a pydpmc model such as LogisticRegression(), not {type(model).__name__}")
     if not isinstance(public, Public):
-        raise TypeError(f"public must be data.public (no record is seen by plan), not {type(public).__name__}")
+        raise WrongType(f"public must be data.public (no record is seen by plan), not {type(public).__name__}")
     if not isinstance(sampler, Sampler):
-        raise TypeError(f"sampler must be a pydpmc sampler such as Barker(), not {type(sampler).__name__}")
+        raise WrongType(f"sampler must be a pydpmc sampler such as Barker(), not {type(sampler).__name__}")
     if adjacency not in ("replace", "add_remove"):
-        raise ValueError(f'adjacency must be "replace" or "add_remove", not {adjacency!r}')
+        raise InvalidArgument(f'adjacency must be "replace" or "add_remove", not {adjacency!r}')
     if not isinstance(private, bool):
-        raise TypeError(f"private must be True or False, not {private!r}")
+        raise WrongType(f"private must be True or False, not {private!r}")
 
 
 def _check_budget(epsilon: float | None, delta: float | None, private: bool) -> None:
     if not private:
         if epsilon is not None or delta is not None:
-            raise ValueError("private=False spends no budget: leave epsilon and delta out")
+            raise InvalidArgument("private=False spends no budget: leave epsilon and delta out")
         return
     for name, value in (("epsilon", epsilon), ("delta", delta)):
         if value is not None and (isinstance(value, bool) or not isinstance(value, Real)):
-            raise TypeError(f"{name} must be a number, not {value!r}")
+            raise WrongType(f"{name} must be a number, not {value!r}")
     if epsilon is not None and not (math.isfinite(epsilon) and epsilon > 0):
-        raise ValueError(f"epsilon must be a positive finite number, not {epsilon!r}")
+        raise InvalidArgument(f"epsilon must be a positive finite number, not {epsilon!r}")
     if epsilon is not None and delta is None:
-        raise ValueError("delta must be given with epsilon; a usual choice is well below 1/n, such as 1e-6")
+        raise InvalidArgument("delta must be given with epsilon; a usual choice is well below 1/n, such as 1e-6")
     if delta is not None and not 0 < delta <= 1e-3:
-        raise ValueError(f"delta must lie in (0, 0.001], not {delta!r}: it is the chance of no protection at all")
+        raise InvalidArgument(f"delta must lie in (0, 0.001], not {delta!r}: it is the chance of no protection at all")
 
 
 def _warm_start(
@@ -243,7 +243,7 @@ def _warm_start(
     parts = []
     for block in model.blocks(public):
         if block.name not in init.draws or init.draws[block.name].shape[2] != block.size:
-            raise ValueError(f"init: the posterior has no parameter {block.name!r} of size {block.size}")
+            raise InvalidArgument(f"init: the posterior has no parameter {block.name!r} of size {block.size}")
         mean = init.draws[block.name].mean(axis=(0, 1))
         parts.append(np.log(mean) if block.positive else mean)
     return (init.guarantee,), np.concatenate(parts)
@@ -256,11 +256,11 @@ def _starts(
         return None
     if isinstance(init, str):
         if init != "prior":
-            raise ValueError(f'init must be a point, one point per chain, or "prior", not {init!r}')
+            raise InvalidArgument(f'init must be a point, one point per chain, or "prior", not {init!r}')
         return "prior"
     points = np.asarray(init, dtype=float)
     if points.shape not in ((dim,), (chains, dim)):
-        raise ValueError(f"init must have shape ({dim},) or ({chains}, {dim}), but its shape is {points.shape}")
+        raise InvalidArgument(f"init must have shape ({dim},) or ({chains}, {dim}), but its shape is {points.shape}")
     if not np.isfinite(points).all():
-        raise ValueError("init must be finite")
+        raise InvalidArgument("init must be finite")
     return tuple(tuple(float(v) for v in row) for row in np.broadcast_to(points, (chains, dim)))

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from . import inference, storage
 from .accounting import Guarantee
+from .errors import InvalidArgument
 from .inference import Intervals, WaldTest
 from .sampler_stats import SamplerStats
 from .summary import Summary, summarise
@@ -210,7 +211,7 @@ class Posterior:
     @classmethod
     def _described(cls, draws: Mapping[str, Floats], described: Mapping[str, Any]) -> Posterior:
         if described["format"] != FORMAT:
-            raise ValueError(f"a newer pydpmc wrote this: format {described['format']!r}")
+            raise InvalidArgument(f"a newer pydpmc wrote this: format {described['format']!r}")
         return cls(
             draws=draws,
             labels={name: tuple(labels) for name, labels in described["labels"].items()},

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from .checks import whole
 from .data import Data
+from .errors import InvalidArgument
 from .facts import model_of, public_of
 from .public import Public
 
@@ -59,7 +60,7 @@ def predict_proba(post: Posterior, x: npt.ArrayLike, *, level: float = 0.9, draw
 
 def _averaged(post: Posterior, means: Means, x: npt.ArrayLike, level: float, draws: int) -> Prediction:
     if not 0.0 < level < 1.0:
-        raise ValueError(f"level must lie in (0, 1), not {level!r}")
+        raise InvalidArgument(f"level must lie in (0, 1), not {level!r}")
     parameters = _thinned(post, whole(draws, "draws"))
     rows, absent = _bounded(x, public_of(post))
     quantiles = (0.5 - level / 2, 0.5 + level / 2)
@@ -81,7 +82,7 @@ def _thinned(post: Posterior, most: int) -> dict[str, Floats]:
     flat = {name: values.reshape(-1, values.shape[2]) for name, values in post.draws.items()}
     count = len(next(iter(flat.values())))
     if count == 0:
-        raise ValueError("the posterior has no draws to predict from: its run was stopped too early")
+        raise InvalidArgument("the posterior has no draws to predict from: its run was stopped too early")
     chosen = np.unique(np.linspace(0, count - 1, min(most, count)).astype(np.int64))
     return {name: values[chosen] for name, values in flat.items()}
 
@@ -90,9 +91,11 @@ def _bounded(x: npt.ArrayLike, public: Public) -> tuple[Floats, npt.NDArray[np.b
     """Return new records within the declared bounds, as the records were, and which hold a missing value."""
     new = np.asarray(x, dtype=np.float64)
     if new.ndim != 2 or new.shape[1] != public.width:
-        raise ValueError(f"x must have one column for each of {list(public.columns)}, but its shape is {new.shape}")
+        raise InvalidArgument(
+            f"x must have one column for each of {list(public.columns)}, but its shape is {new.shape}"
+        )
     if len(new) == 0:
-        raise ValueError(f"x must have at least one row, but its shape is {new.shape}")
+        raise InvalidArgument(f"x must have at least one row, but its shape is {new.shape}")
     bounds = None if public.x_bounds is None else tuple(np.array(public.x_bounds).T)
     absent: npt.NDArray[np.bool_] = np.logical_not(np.isfinite(new).all(axis=1))
     present = np.where(absent[:, None], 0.0, new)

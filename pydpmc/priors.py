@@ -10,6 +10,8 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from .errors import InvalidArgument
+
 Scalars = float | Sequence[float]
 Floats = npt.NDArray[np.float64]
 
@@ -40,7 +42,7 @@ class Prior:
 
     def draw(self, size: int, uniforms: Floats) -> Floats:
         """Return a draw of the block made from uniforms in (0, 1)."""
-        raise ValueError(f"{type(self).__name__} is not a proper prior: nothing can be drawn from it")
+        raise InvalidArgument(f"{type(self).__name__} is not a proper prior: nothing can be drawn from it")
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,7 @@ class StudentT(Prior):
     def __post_init__(self) -> None:
         _check(self)
         if not (math.isfinite(self.df) and self.df > 0):
-            raise ValueError(f"df must be a positive finite number, not {self.df!r}")
+            raise InvalidArgument(f"df must be a positive finite number, not {self.df!r}")
 
     def precision(self, size: int) -> Floats:
         """Return the Fisher information (df + 1) / ((df + 3) scale^2)."""
@@ -131,7 +133,7 @@ class Flat(Prior):
 def _spread(value: Scalars, size: int, name: str) -> Floats:
     array = np.asarray(value, dtype=float)
     if array.ndim and array.shape != (size,):
-        raise ValueError(f"prior {name} has {array.size} entries but its block has {size} coefficients")
+        raise InvalidArgument(f"prior {name} has {array.size} entries but its block has {size} coefficients")
     return np.array(np.broadcast_to(array, (size,)), dtype=np.float64)
 
 
@@ -144,4 +146,4 @@ def _check(prior: Normal | Laplace | StudentT) -> None:
         array = np.asarray(value, dtype=float)
         if not np.isfinite(array).all() or (name == "scale" and not (array > 0).all()):
             wanted = "positive and finite" if name == "scale" else "finite"
-            raise ValueError(f"prior {name} must be {wanted}, not {value!r}")
+            raise InvalidArgument(f"prior {name} must be {wanted}, not {value!r}")

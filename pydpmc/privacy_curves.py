@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .accounting import Guarantee
-from .errors import NotPrivateError
+from .errors import InvalidArgument, NotPrivateError
 
 DELTAS = tuple(float(d) for d in np.logspace(-12, -2, 11))
 PARTS = 8
@@ -61,7 +61,7 @@ def attack_success(guarantee: Guarantee, false_positive_rates: Sequence[float]) 
     rates = []
     for f in false_positive_rates:
         if not 0.0 <= f <= 1.0:
-            raise ValueError(f"false_positive_rates must lie in [0, 1], not {f!r}")
+            raise InvalidArgument(f"false_positive_rates must lie in [0, 1], not {f!r}")
         bounds = [math.exp(e) * f + d for e, d in curve] + [1.0 - math.exp(-e) * (1.0 - d - f) for e, d in curve]
         rates.append(min(1.0, *bounds))
     return rates

@@ -11,15 +11,15 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from . import accounting as acc
-from .data import Data
+from .errors import InvalidArgument
 from .exact_choice import choose, random_words
+from .ledger import opened
 from .schema.tables import columns_of
 from .schema.values import as_numbers
 
@@ -132,9 +132,9 @@ def private_bounds(
     True
     """
     if not 0.0 < coverage < 1.0:
-        raise ValueError(f"coverage must lie in (0, 1), not {coverage!r}")
+        raise InvalidArgument(f"coverage must lie in (0, 1), not {coverage!r}")
     if isinstance(columns, str) or not columns:
-        raise ValueError(f"columns must be a list of column names, not {columns!r}")
+        raise InvalidArgument(f"columns must be a list of column names, not {columns!r}")
     tail = (1.0 - coverage) / 2
     points = decimal_grid() if grid is None else grid
     raw = columns_of(table, list(columns), list(columns))
@@ -184,7 +184,7 @@ def _release(
     guarantee = acc.compose([(acc.BoundedRange(eta=eta), uses)], adjacency=adjacency, void=void)
     columns = {name: as_numbers(values, missing_values) for name, values in raw.items()}
     if ledger is not None:
-        _charge(ledger, guarantee, columns)
+        _charge(ledger, guarantee, list(columns))
     released, use = {}, 0
     for name, column in columns.items():
         picks = []
@@ -196,25 +196,20 @@ def _release(
     return released, guarantee
 
 
-def _charge(ledger: Any, guarantee: acc.Guarantee, columns: Mapping[str, Floats]) -> None:
-    names = list(columns)
-    data = Data(np.stack(list(columns.values()), axis=1), columns=names, on_invalid="drop")
-    if isinstance(ledger, (str, Path)):
-        from .ledger import Ledger
-
-        ledger = Ledger(ledger)
-    ticket = secrets.token_hex(16)
-    ledger.reserve(guarantee, data, {"release": "private quantiles", "columns": names}, ticket)
-    ledger.commit(ticket)
+def _charge(ledger: Any, guarantee: acc.Guarantee, names: list[str]) -> None:
+    """Charge a ledger. Raw columns are not the table that later runs will use, so there is none to compare."""
+    ticket, book = secrets.token_hex(16), opened(ledger)
+    book.reserve(guarantee, None, {"release": "private quantiles", "columns": names}, ticket)
+    book.commit(ticket)
 
 
 def _affordable_range(uses: int, epsilon: float, delta: float, adjacency: str) -> float:
     if isinstance(epsilon, bool) or not (math.isfinite(epsilon) and epsilon > 0):
-        raise ValueError(f"epsilon must be a positive finite number, not {epsilon!r}")
+        raise InvalidArgument(f"epsilon must be a positive finite number, not {epsilon!r}")
     if not 0.0 <= delta <= 1e-3:
-        raise ValueError(f"delta must lie in [0, 0.001], not {delta!r}")
+        raise InvalidArgument(f"delta must lie in [0, 0.001], not {delta!r}")
     if adjacency not in ("replace", "add_remove"):
-        raise ValueError(f'adjacency must be "replace" or "add_remove", not {adjacency!r}')
+        raise InvalidArgument(f'adjacency must be "replace" or "add_remove", not {adjacency!r}')
     pure = epsilon / uses * (1 - 1e-12)
     if delta == 0.0 or uses == 1:
         return pure
@@ -231,7 +226,7 @@ def _affordable_range(uses: int, epsilon: float, delta: float, adjacency: str) -
 def _checked_quantiles(quantiles: Sequence[float]) -> list[Fraction]:
     wanted = [float(q) for q in quantiles]
     if not wanted or not all(0.0 < q < 1.0 for q in wanted) or sorted(set(wanted)) != wanted:
-        raise ValueError(f"quantiles must be increasing numbers in (0, 1), not {list(quantiles)!r}")
+        raise InvalidArgument(f"quantiles must be increasing numbers in (0, 1), not {list(quantiles)!r}")
     return [Fraction(q).limit_denominator(10**6) if 1e-6 <= q <= 1 - 1e-6 else Fraction(q) for q in wanted]
 
 
@@ -239,7 +234,9 @@ def _checked_grid(grid: npt.ArrayLike) -> Floats:
     points = np.asarray(grid, dtype=np.float64)
     fine = points.ndim == 1 and 2 <= points.size <= MOST_POINTS and np.isfinite(points).all()
     if not fine or not (np.diff(points) > 0).all():
-        raise ValueError(f"grid must be 2 to {MOST_POINTS} increasing finite numbers, but its shape is {points.shape}")
+        raise InvalidArgument(
+            f"grid must be 2 to {MOST_POINTS} increasing finite numbers, but its shape is {points.shape}"
+        )
     return points
 
 

@@ -15,6 +15,7 @@ from . import _core
 from .accounting import Guarantee
 from .checks import whole
 from .data import Data
+from .errors import InternalError, InvalidArgument, WrongType
 from .ledger import Ledger
 from .models import Model
 from .plan import Adjacency, Plan, plan
@@ -22,7 +23,7 @@ from .posterior import Posterior, Unsafe
 from .progress import Progress
 from .safekeeping import Safekeeping
 from .sampler_stats import sampler_stats
-from .samplers.protocol import Release, Sampler
+from .samplers.protocol import Sampler
 from .samplers.settings import Settings
 from .threads import usable_threads
 
@@ -87,7 +88,7 @@ def run(
     workers = usable_threads(threads)
     out = np.empty((release.chains, release.kept, plan.settings.dim))
     if unsafe_diagnostics and not isinstance(plan.settings, Settings):
-        raise ValueError("unsafe_diagnostics: only the Barker sampler counts what it clips")
+        raise InvalidArgument("unsafe_diagnostics: only the Barker sampler counts what it clips")
     common = {
         **_target_arguments(plan, data),
         "init": _starts(plan, release.chains, seed),
@@ -105,7 +106,7 @@ def run(
         shown = Progress(plan.chains, steps, progress, core.steps_done)
         interrupted = _advance(core, steps, workers, shown, keeping)
         keeping.end(core)
-    made = _released(out, release, core.steps_done)
+    made = release.of(out, core.steps_done)
     return _posterior(plan, core, made, void, unsafe_diagnostics, interrupted)
 
 
@@ -152,24 +153,16 @@ def sample(
 
 def _check_data(plan: Plan, data: Data) -> None:
     if not isinstance(data, Data):
-        raise TypeError(f"data must be a pydpmc.Data, not {type(data).__name__}")
+        raise WrongType(f"data must be a pydpmc.Data, not {type(data).__name__}")
     public = data.public
     if plan.adjacency == "add_remove":
         public = dataclasses.replace(public, n=public.public_n or 0)
     if public != plan.public:
         names = [f.name for f in dataclasses.fields(public)]
         differing = [name for name in names if getattr(public, name) != getattr(plan.public, name)]
-        raise ValueError(f"data differs from the plan in its public facts ({', '.join(differing)}); plan again")
+        raise InvalidArgument(f"data differs from the plan in its public facts ({', '.join(differing)}); plan again")
     if plan.model.label_count is not None:
         data.require_labels(type(plan.model).__name__, plan.model.label_count)
-
-
-def _released(out: Floats, release: Release, steps_done: int) -> Floats:
-    if not release.hidden:
-        return out[:, : release.made(steps_done)]
-    if steps_done < release.warmup + release.thin * release.kept:
-        raise KeyboardInterrupt("stopped before the last step: a run with a hidden state releases nothing before it")
-    return out.reshape(1, release.chains * release.kept, -1)
 
 
 def _target_arguments(plan: Plan, data: Data) -> dict[str, Any]:
@@ -191,7 +184,7 @@ def _started(plan: Plan, common: dict[str, Any], data: Data) -> Any:
     try:
         return plan.settings.start(_core, common, data.public)
     except TypeError:
-        raise RuntimeError(
+        raise InternalError(
             "the compiled core refused its arguments: this is a bug in pydpmc, please report it"
         ) from None
 

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from . import checkpoint_file
 from .errors import CheckpointError, LedgerError, PydpmcError, ResumedElsewhere
-from .ledger import Ledger
+from .ledger import Ledger, opened
 
 if TYPE_CHECKING:
     from .data import Data
@@ -47,7 +47,7 @@ class Safekeeping:
         checkpoint: str | Path | None,
     ) -> None:
         self._plan, self._data, self._release, self._out = plan, data, release, out
-        self._ledger = ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(ledger)
+        self._ledger = None if ledger is None else opened(ledger)
         self._path = None if checkpoint is None else Path(checkpoint)
         self._ticket, self._resumed = secrets.token_hex(16), 0
         self._lock: int | None = None

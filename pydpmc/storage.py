@@ -11,6 +11,8 @@ from typing import Any, BinaryIO, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from .errors import InvalidArgument
+
 Draws = dict[str, npt.NDArray[np.float64]]
 Result = TypeVar("Result")
 _DESCRIPTION = "pydpmc_json"
@@ -23,13 +25,13 @@ def save(path: Path, draws: Draws, description: str) -> None:
     elif path.suffix == ".nc":
         _save_netcdf(path, draws, description)
     else:
-        raise ValueError(f'path must end in ".npz" or ".nc", not {path.suffix!r}')
+        raise InvalidArgument(f'path must end in ".npz" or ".nc", not {path.suffix!r}')
 
 
 def load(path: Path, build: Callable[[Draws, Any], Result]) -> Result:
     """Return what `build` makes of the draws and the description that `save` wrote."""
     if path.suffix not in (".npz", ".nc"):
-        raise ValueError(f'path must end in ".npz" or ".nc", not {path.suffix!r}')
+        raise InvalidArgument(f'path must end in ".npz" or ".nc", not {path.suffix!r}')
     with path.open("rb") as file, _one_error(path):
         draws, text = _load_npz(file) if path.suffix == ".npz" else _load_netcdf(file)
         return build(draws, json.loads(text))
@@ -40,7 +42,7 @@ def _one_error(path: Path) -> Iterator[None]:
     try:
         yield
     except Exception as error:  # a damaged file can break its reader in any way
-        raise ValueError(f"{path} is not a posterior that pydpmc saved, or it is damaged") from error
+        raise InvalidArgument(f"{path} is not a posterior that pydpmc saved, or it is damaged") from error
 
 
 def _load_npz(file: BinaryIO) -> tuple[Draws, str]:
@@ -50,7 +52,7 @@ def _load_npz(file: BinaryIO) -> tuple[Draws, str]:
 
 def _checked(values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
     if values.ndim != 3 or values.dtype.kind != "f":
-        raise ValueError("draws are three-dimensional arrays of real numbers")
+        raise InvalidArgument("draws are three-dimensional arrays of real numbers")
     return np.array(values, dtype=np.float64)
 
 
@@ -59,7 +61,7 @@ def _save_netcdf(path: Path, draws: Draws, description: str) -> None:
 
     chains, count = next(iter(draws.values())).shape[:2]
     if count == 0:
-        raise ValueError('netCDF 3 cannot hold a posterior without draws; save it as ".npz"')
+        raise InvalidArgument('netCDF 3 cannot hold a posterior without draws; save it as ".npz"')
     with netcdf_file(path, "w", version=2) as file:
         setattr(file, _DESCRIPTION, description.encode())
         file.createDimension("chain", chains)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from .accounting.figures import upper
+from .errors import InvalidArgument
 from .facts import delta_of
 from .summary import COLUMNS
 
@@ -28,9 +29,9 @@ def table(
     """Return the summary as a table with the guarantee as its caption."""
     unknown = [name for name in columns if name not in COLUMNS]
     if unknown:
-        raise ValueError(f"columns must be some of {', '.join(COLUMNS)}, not {unknown[0]!r}")
+        raise InvalidArgument(f"columns must be some of {', '.join(COLUMNS)}, not {unknown[0]!r}")
     if format not in ("markdown", "latex"):
-        raise ValueError(f'format must be "markdown" or "latex", not {format!r}')
+        raise InvalidArgument(f'format must be "markdown" or "latex", not {format!r}')
     rows = [[name, *(cell(c, row[c], digits) for c in columns)] for name, row in post.summary().rows.items()]
     return (_markdown if format == "markdown" else _latex)(["parameter", *columns], rows, caption(post))
 

@@ -10,7 +10,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterable
 
-from ..errors import BudgetError
+from ..errors import BudgetError, InvalidArgument
 from .bounds import bounds_of
 from .events import Event
 from .guarantee import Guarantee, compose
@@ -58,7 +58,7 @@ def calibrate(
     """
     if bracket is None:
         if not integer:
-            raise ValueError("a real parameter needs bracket=(smallest, largest)")
+            raise InvalidArgument("a real parameter needs bracket=(smallest, largest)")
         bracket = (1, LARGEST_COUNT)
     search = _Search(lambda x: compose(make_items(x), adjacency, unit=unit), epsilon, delta, adjacency, integer)
     return search.largest(*bracket)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 
+from ..errors import InvalidArgument
 from .gaussian import gdp_epsilon
 from .validation import positive
 
@@ -59,7 +60,7 @@ def gaussian_mean_weight(epsilon: float, delta: float, n: int, *, radius: float 
     """
     positive(n=n, radius=radius)
     if not precision >= 0.0:
-        raise ValueError(f"precision must be at least 0, not {precision!r}")
+        raise InvalidArgument(f"precision must be at least 0, not {precision!r}")
     scaled = (largest_mu(epsilon, delta) / (2.0 * radius)) ** 2 / ROUNDING_UP  # w^2 <= scaled (n w + precision)
     return 0.5 * scaled * n * (1.0 + math.sqrt(1.0 + 4.0 * precision / (scaled * n * n))) / ROUNDING_UP
 
@@ -76,5 +77,5 @@ def largest_mu(epsilon: float, delta: float) -> float:
 
 def _records(adjacency: str) -> float:
     if adjacency not in ("replace", "add_remove"):
-        raise ValueError(f'adjacency must be "replace" or "add_remove", not {adjacency!r}')
+        raise InvalidArgument(f'adjacency must be "replace" or "add_remove", not {adjacency!r}')
     return 2.0 if adjacency == "replace" else 1.0

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from ..errors import InvalidArgument
 from .bounds import bounds_of
 from .events import Event
 from .registry import event_from_dict, event_to_dict
@@ -42,7 +43,7 @@ class Guarantee:
     def epsilon(self, delta: float) -> float:
         """Smallest proven epsilon at this delta; infinite if the guarantee is void."""
         if not 0.0 <= delta < 1.0:
-            raise ValueError(f"delta must lie in [0, 1), not {delta!r}")
+            raise InvalidArgument(f"delta must lie in [0, 1), not {delta!r}")
         if self.void is not None:
             return math.inf
         exact = _epsilon(self.events, self.adjacency, float(delta))
@@ -51,7 +52,7 @@ class Guarantee:
     def delta(self, epsilon: float) -> float:
         """Smallest proven delta at this epsilon; 1 if the guarantee is void."""
         if not epsilon >= 0.0:
-            raise ValueError(f"epsilon must be at least 0, not {epsilon!r}")
+            raise InvalidArgument(f"epsilon must be at least 0, not {epsilon!r}")
         if self.void is not None:
             return 1.0
         return min(1.0, _delta(self.events, self.adjacency, float(epsilon)) + self._variation_cost(epsilon))
@@ -154,7 +155,7 @@ def combine(guarantees: Sequence[Guarantee]) -> Guarantee:
     first, *rest = guarantees
     for other in rest:
         if (other.adjacency, other.unit) != (first.adjacency, first.unit):
-            raise ValueError(
+            raise InvalidArgument(
                 f"cannot combine a guarantee for {first.unit} under {first.adjacency!r} with one for "
                 f"{other.unit} under {other.adjacency!r}"
             )

@@ -11,6 +11,7 @@ from typing import Literal
 
 import numpy as np
 
+from ..errors import InvalidArgument
 from .events import Floats
 from .renyi import classic_epsilon, tight_epsilon
 from .renyi_subsampling import subsampled_divergences
@@ -43,7 +44,7 @@ def heikkila2019(
     divergence = {"published": _published, "corrected": _corrected, "exact": _exact}[variant]
     orders = np.arange(2.0, min(LARGEST_ORDER, (b - 1) // 5) + 1)
     if len(orders) == 0:
-        raise ValueError(f"papers/004 needs an order below b/5, which b = {b} does not leave")
+        raise InvalidArgument(f"papers/004 needs an order below b/5, which b = {b} does not leave")
     step_cost = subsampled_divergences(lambda a: divergence(a, b), b / n, orders)
     convert = {"classic": classic_epsilon, "tight": tight_epsilon}[conversion]
     return convert(steps * step_cost, orders, delta)

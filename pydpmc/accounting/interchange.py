@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..errors import UnsupportedEventError
+from ..errors import MissingExtraError, UnsupportedEventError
 from .events import Event
 from .gaussian import GDP, Gaussian
 from .guarantee import Guarantee, compose
@@ -21,7 +21,7 @@ def _library() -> Any:
     try:
         import dp_accounting
     except ImportError as error:
-        raise ImportError("this needs dp-accounting: pip install 'pydpmc[accounting]'") from error
+        raise MissingExtraError("this needs dp-accounting: pip install 'pydpmc[accounting]'") from error
     return dp_accounting
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ..errors import UnsupportedEventError
+from ..errors import InvalidArgument, UnsupportedEventError
 from .events import ADJACENCIES, Event, Floats
 from .figures import upper
 from .gaussian import GDP
@@ -65,15 +65,15 @@ class LangevinIterate(Event):
         positive(step_size=self.step_size, sensitivity=self.sensitivity, strong_convexity=self.strong_convexity)
         positive(steps=self.steps, smoothness=self.smoothness)
         if int(self.steps) != self.steps:
-            raise ValueError(f"steps must be a whole number, not {self.steps!r}")
+            raise InvalidArgument(f"steps must be a whole number, not {self.steps!r}")
         if self.adjacency not in ADJACENCIES:
-            raise ValueError(f"adjacency must be 'replace' or 'add_remove', not {self.adjacency!r}")
+            raise InvalidArgument(f"adjacency must be 'replace' or 'add_remove', not {self.adjacency!r}")
         for name in ("error", "error_between_neighbours"):
             value = getattr(self, name)
             if value is not None and not (math.isfinite(value) and value >= 0):
-                raise ValueError(f"{name} must be a finite number of at least 0, not {value!r}")
+                raise InvalidArgument(f"{name} must be a finite number of at least 0, not {value!r}")
         if self.smoothness < self.strong_convexity:
-            raise ValueError("smoothness must be at least strong_convexity")
+            raise InvalidArgument("smoothness must be at least strong_convexity")
         if not self.forgetting > 0.0:
             raise UnsupportedEventError(
                 f"a step_size of {self.step_size:g} does not contract: it must be below 2 / smoothness, "

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import Literal, NamedTuple
 
+from ..errors import InvalidArgument
 from .validation import positive
 
 Variant = Literal["theorem7", "corollary8"]
@@ -32,7 +33,7 @@ def minami2016_weight(
     """
     positive(epsilon=epsilon, lipschitz=lipschitz, strong_convexity=strong_convexity)
     if variant == "corollary8" and epsilon > 1.0:
-        raise ValueError(f"corollary 8 needs epsilon <= 1, not {epsilon!r}; use theorem 7")
+        raise InvalidArgument(f"corollary 8 needs epsilon <= 1, not {epsilon!r}; use theorem 7")
     b = _theorem7(epsilon, _log_inverse(delta)) if variant == "theorem7" else _corollary8(epsilon, _log_inverse(delta))
     return b * math.sqrt(strong_convexity) / lipschitz
 
@@ -71,9 +72,9 @@ def minami2016_steps(gamma: float, *, dim: int, strong_convexity: float, smoothn
     """
     positive(gamma=gamma, strong_convexity=strong_convexity, smoothness=smoothness)
     if not gamma < 0.5:
-        raise ValueError(f"gamma must lie in (0, 0.5), not {gamma!r}")
+        raise InvalidArgument(f"gamma must lie in (0, 0.5), not {gamma!r}")
     if dim < 2 or smoothness < strong_convexity:
-        raise ValueError("theorem 21 needs dim >= 2 and smoothness >= strong_convexity")
+        raise InvalidArgument("theorem 21 needs dim >= 2 and smoothness >= strong_convexity")
     m, big_m = strong_convexity, smoothness
     horizon = (4.0 * math.log(1.0 / gamma) + dim * math.log(big_m / m)) / (2.0 * m)
     alpha = (1.0 + big_m * dim * horizon / gamma**2) / 2.0
@@ -93,5 +94,5 @@ def _corollary8(epsilon: float, log_inverse_delta: float) -> float:
 
 def _log_inverse(delta: float) -> float:
     if not 0.0 < delta < 1.0:
-        raise ValueError(f"delta must lie in (0, 1), not {delta!r}")
+        raise InvalidArgument(f"delta must lie in (0, 1), not {delta!r}")
     return -math.log(delta)

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from scipy.special import ndtr
 
 from .. import _core
+from ..errors import InvalidArgument
 from .correction import Correction, Floats, correction
 from .events import ProfileEvent
 from .figures import upper
@@ -64,13 +65,13 @@ class MinibatchAcceptBit(ProfileEvent):
 
     def __post_init__(self) -> None:
         if not (isinstance(self.b, Integral) and isinstance(self.n, Integral)):
-            raise ValueError(f"b and n count records and must be integers, not {self.b!r} and {self.n!r}")
+            raise InvalidArgument(f"b and n count records and must be integers, not {self.b!r} and {self.n!r}")
         if self.b < 2:
-            raise ValueError(f"b is {self.b} but the variance of a batch needs at least 2 records")
+            raise InvalidArgument(f"b is {self.b} but the variance of a batch needs at least 2 records")
         if self.b >= self.n:
-            raise ValueError(f"b is {self.b} and n is {self.n}: a batch must be smaller than the data")
+            raise InvalidArgument(f"b is {self.b} and n is {self.n}: a batch must be smaller than the data")
         if not 0.0 < self.v_max < self.c:
-            raise ValueError(f"v_max is {self.v_max} but must lie above 0 and below c = {self.c}")
+            raise InvalidArgument(f"v_max is {self.v_max} but must lie above 0 and below c = {self.c}")
         correction(self.c)
 
     @property
@@ -125,7 +126,7 @@ class MinibatchAcceptBit(ProfileEvent):
         """Upper bound of h_sub(e^eps), eps >= 0, over both orders of every pair of neighbours."""
         epsilon = np.asarray(eps, dtype=float)
         if np.any(epsilon < 0.0):
-            raise ValueError("the profile is given for eps >= 0; below, use the symmetry of `replace`")
+            raise InvalidArgument("the profile is given for eps >= 0; below, use the symmetry of `replace`")
         a = 1.0 + np.expm1(np.minimum(epsilon, 700.0)) / (self.q * _ROUND_UP)
         return np.minimum(1.0, self.q * _ROUND_UP * self.batch_profile(a / _ROUND_UP))
 
@@ -137,7 +138,7 @@ def _clamp(v_max: float, c: float) -> float:
         far = [ndtr((np.append(law.atoms, -law.atoms) - x) / math.sqrt(c - v)) for v in (0.0, v_max)]
         if 0.5 * float(np.tile(law.weights, 2) @ np.minimum(*far)) >= _SMALLEST_PROBABILITY:
             return float(x)
-    raise ValueError(f"c - v_max = {c - v_max} leaves too little noise")
+    raise InvalidArgument(f"c - v_max = {c - v_max} leaves too little noise")
 
 
 @functools.lru_cache(maxsize=256)
@@ -151,7 +152,7 @@ def _batch_profile(bit: MinibatchAcceptBit) -> tuple[Floats, Floats]:
             last = int(np.flatnonzero(bounds > 0.0)[-1]) + 1
             return _convex_minorant(np.exp(eps[: last + 1]), np.append(bounds[:last], 0.0))
         top = eps[-1]
-    raise ValueError(f"c - v_max = {bit.c - bit.v_max} leaves too little noise for a useful bound")
+    raise InvalidArgument(f"c - v_max = {bit.c - bit.v_max} leaves too little noise for a useful bound")
 
 
 def _convex_minorant(a: Floats, bounds: Floats) -> tuple[Floats, Floats]:

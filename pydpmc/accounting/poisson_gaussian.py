@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..errors import InvalidArgument
 from .events import Event, Floats
 from .figures import lower, upper
 from .gaussian_cells import LARGEST_DEVIATION, mixture_loss
@@ -30,7 +31,7 @@ class PoissonGaussian(Event):
         positive(noise_multiplier=self.noise_multiplier)
         share(rate=self.rate)
         if self.rate == 1.0:
-            raise ValueError("rate 1 is no sampling: use Gaussian(noise_multiplier)")
+            raise InvalidArgument("rate 1 is no sampling: use Gaussian(noise_multiplier)")
 
     def largest_loss(self, adjacency: str) -> float:  # noqa: D102
         farthest = 1.0 + LARGEST_DEVIATION * self.noise_multiplier

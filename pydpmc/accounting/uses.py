@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-from ..errors import UnsupportedEventError
+from ..errors import InvalidArgument, UnsupportedEventError
 from .events import ADJACENCIES, Event, Floats
 
 Uses = tuple[tuple[Event, int], ...]
@@ -15,7 +15,7 @@ Price = TypeVar("Price", float, Floats)
 def checked(items: Iterable[tuple[Event, int]], adjacency: str) -> Uses:
     """Equal events merged; anything without a proven rule under this adjacency refused."""
     if adjacency not in ADJACENCIES:
-        raise ValueError(f"adjacency must be 'replace' or 'add_remove', not {adjacency!r}")
+        raise InvalidArgument(f"adjacency must be 'replace' or 'add_remove', not {adjacency!r}")
     merged: dict[Event, int] = {}
     for event, n in items:
         if not isinstance(event, Event):
@@ -23,7 +23,7 @@ def checked(items: Iterable[tuple[Event, int]], adjacency: str) -> Uses:
         if adjacency not in event.adjacencies:
             raise UnsupportedEventError(f"no accounting rule is proven for {event!r} under {adjacency!r}")
         if isinstance(n, bool) or int(n) != n or n < 0:
-            raise ValueError(f"an event is used a whole number of times, not {n!r}")
+            raise InvalidArgument(f"an event is used a whole number of times, not {n!r}")
         if n:
             merged[event] = merged.get(event, 0) + int(n)
     return tuple(merged.items())

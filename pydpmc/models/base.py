@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from ..errors import InvalidArgument
 from ..priors import Flat, Normal, Prior
 from ..public import Public
 
@@ -90,11 +91,11 @@ class Model:
 
     def mean(self, parameters: Mapping[str, Floats], x: Floats) -> Floats:
         """Return the mean of y given x, shape (draws, records), from parameters of shape (draws, size)."""
-        raise ValueError(f"{type(self).__name__} has no mean given features; read its draws instead")
+        raise InvalidArgument(f"{type(self).__name__} has no mean given features; read its draws instead")
 
     def probabilities(self, parameters: Mapping[str, Floats], x: Floats) -> Floats:
         """Return the probabilities of the classes given x, shape (draws, records, classes)."""
-        raise ValueError(f"{type(self).__name__} has no probabilities of classes; see predict")
+        raise InvalidArgument(f"{type(self).__name__} has no probabilities of classes; see predict")
 
     @property
     def constants(self) -> tuple[float, float]:
@@ -121,7 +122,7 @@ class Model:
         if isinstance(priors, Prior):
             return priors
         if block.name not in priors:
-            raise ValueError(f"prior has no entry for the block {block.name!r}; it has {sorted(priors)}")
+            raise InvalidArgument(f"prior has no entry for the block {block.name!r}; it has {sorted(priors)}")
         return priors[block.name]
 
     def prior_table(self, public: Public) -> Floats:
@@ -155,15 +156,15 @@ class Model:
         """Refuse a table that this model cannot be fitted to."""
         name = type(self).__name__
         if self.needs_target and not public.has_target:
-            raise ValueError(f"{name} needs targets: pass y to Data")
+            raise InvalidArgument(f"{name} needs targets: pass y to Data")
         if not self.needs_target and public.has_target:
-            raise ValueError(f"{name} has no target: do not pass y to Data")
+            raise InvalidArgument(f"{name} has no target: do not pass y to Data")
         if self.one_column and public.width != 1:
-            raise ValueError(f"{name} takes one column, but x has {public.width}")
+            raise InvalidArgument(f"{name} takes one column, but x has {public.width}")
         names = {b.name for b in self.blocks(public)}
         priors = self.priors()
         if not isinstance(priors, Prior) and set(priors) - names:
-            raise ValueError(
+            raise InvalidArgument(
                 f"prior names unknown blocks {sorted(set(priors) - names)}; the blocks are {sorted(names)}"
             )
         self.prior_table(public)

@@ -2,8 +2,10 @@
 
 import math
 
+from ..errors import InvalidArgument
+
 
 def require_positive(value: float, name: str) -> None:
     """Refuse a constant that is not a positive finite number."""
     if not (math.isfinite(value) and value > 0):
-        raise ValueError(f"{name} must be a positive finite number, not {value!r}")
+        raise InvalidArgument(f"{name} must be a positive finite number, not {value!r}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ..errors import InvalidArgument
 from ..priors import Normal, Prior
 from ..public import Public
 from .base import ROUNDING, Block, Floats, Model, linear_blocks, predictor_norm
@@ -32,7 +33,7 @@ class LinearPredictor(Model):
 
     def inverse_link(self, predictor: Floats) -> Floats:
         """Return the mean of y at a value of the linear predictor."""
-        raise ValueError(f"{type(self).__name__} has no mean given features; read its draws instead")
+        raise InvalidArgument(f"{type(self).__name__} has no mean given features; read its draws instead")
 
     def slope(self) -> float | None:
         """Return the Lipschitz constant of the log-likelihood in the linear predictor, or None."""

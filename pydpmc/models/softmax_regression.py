@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..checks import whole
+from ..errors import InvalidArgument
 from ..priors import Flat
 from ..public import Public
 from .base import ROUNDING, Block, Floats
@@ -77,7 +78,7 @@ class SoftmaxRegression(LinearPredictor):
         super().check_public(public)
         for block in self.blocks(public):
             if isinstance(self.block_prior(block), Flat):
-                raise ValueError(
+                raise InvalidArgument(
                     f"prior: Flat on {block.name} leaves no proper posterior, because adding the same to the "
                     "coefficients of every class changes no probability; give a proper prior such as Normal()"
                 )

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .. import priors
+from ..errors import InvalidArgument
 from ..priors import Prior
 from .base import Model
 
@@ -41,11 +42,11 @@ def from_spec(spec: Mapping[str, Any]) -> Model:
     options = dict(spec)
     name = options.pop("type", None)
     if name not in kinds:
-        raise ValueError(f"type must be one of {', '.join(kinds)}, not {name!r}")
+        raise InvalidArgument(f"type must be one of {', '.join(kinds)}, not {name!r}")
     known = [field.name for field in dataclasses.fields(kinds[name])]
     unknown = [key for key in options if key not in known]
     if unknown:
-        raise ValueError(f"{unknown[0]} is not a parameter of {name}, which has {', '.join(known)}")
+        raise InvalidArgument(f"{unknown[0]} is not a parameter of {name}, which has {', '.join(known)}")
     if "prior" in options:
         options["prior"] = prior_from_spec(options["prior"])
     return kinds[name](**options)
@@ -54,7 +55,7 @@ def from_spec(spec: Mapping[str, Any]) -> Model:
 def prior_from_spec(spec: Any) -> Prior | dict[str, Prior]:
     """Return a prior, or one for each block."""
     if not isinstance(spec, Mapping):
-        raise ValueError(f'prior must be a table such as {{type = "Normal", scale = 1.0}}, not {spec!r}')
+        raise InvalidArgument(f'prior must be a table such as {{type = "Normal", scale = 1.0}}, not {spec!r}')
     if "type" not in spec:
         return {block: _prior(inner) for block, inner in spec.items()}
     return _prior(spec)
@@ -64,11 +65,13 @@ def _prior(spec: Mapping[str, Any]) -> Prior:
     options = dict(spec)
     name = options.pop("type", None)
     if name not in PRIORS:
-        raise ValueError(f"prior type must be one of {', '.join(PRIORS)}, not {name!r}")
+        raise InvalidArgument(f"prior type must be one of {', '.join(PRIORS)}, not {name!r}")
     known = [field.name for field in dataclasses.fields(PRIORS[name])]
     unknown = [key for key in options if key not in known]
     if unknown:
-        raise ValueError(f"prior: {unknown[0]} is not a parameter of {name}, which has {', '.join(known) or 'none'}")
+        raise InvalidArgument(
+            f"prior: {unknown[0]} is not a parameter of {name}, which has {', '.join(known) or 'none'}"
+        )
     return PRIORS[name](**options)
 
 

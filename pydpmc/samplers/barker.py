@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy.typing as npt
 
 from ..checks import whole
+from ..errors import InvalidArgument
 from .protocol import Sampler
 from .walk import KINDS, Scale, as_scale
 
@@ -75,7 +76,7 @@ class Barker(Sampler):
     def __post_init__(self) -> None:
         object.__setattr__(self, "scale", as_scale(self.scale))
         if self.proposal is not None and self.proposal not in KINDS:
-            raise ValueError(f"proposal must be one of {', '.join(KINDS)}, not {self.proposal!r}")
+            raise InvalidArgument(f"proposal must be one of {', '.join(KINDS)}, not {self.proposal!r}")
         for name in ("steps", "batch_size"):
             value = getattr(self, name)
             if value is not None:
@@ -83,9 +84,9 @@ class Barker(Sampler):
         for name in ("radius", "clip", "n0", "c", "v_max"):
             value = getattr(self, name)
             if value is not None and not (math.isfinite(value) and value > 0):
-                raise ValueError(f"{name} must be a positive finite number, not {value!r}")
+                raise InvalidArgument(f"{name} must be a positive finite number, not {value!r}")
         if self.w is not None and not 0 < self.w <= 1:
-            raise ValueError(f"w must lie in (0, 1], not {self.w!r}")
+            raise InvalidArgument(f"w must lie in (0, 1], not {self.w!r}")
         self._refuse_contradictions()
 
     def choose(self, request: Request) -> Settings:
@@ -106,12 +107,12 @@ class Barker(Sampler):
 
     def _refuse_contradictions(self) -> None:
         if self.w is not None and self.n0 is not None:
-            raise ValueError("w and n0 say the same thing (w = n0 / n): give one of them")
+            raise InvalidArgument("w and n0 say the same thing (w = n0 / n): give one of them")
         if self.clip is not None and self.v_max is not None:
-            raise ValueError("clip and v_max say the same thing: give one of them")
+            raise InvalidArgument("clip and v_max say the same thing: give one of them")
         if self.batch_size is None and (self.c is not None or self.v_max is not None):
-            raise ValueError("c and v_max belong to the minibatch test: give batch_size too")
+            raise InvalidArgument("c and v_max belong to the minibatch test: give batch_size too")
         if self.batch_size is not None and self.batch_size < 2:
-            raise ValueError("batch_size must be at least 2")
+            raise InvalidArgument("batch_size must be at least 2")
         if self.radius is not None and self.proposal != "truncated_gaussian":
-            raise ValueError('radius belongs to proposal="truncated_gaussian"; for "sphere" or "ball" give scale')
+            raise InvalidArgument('radius belongs to proposal="truncated_gaussian"; for "sphere" or "ball" give scale')

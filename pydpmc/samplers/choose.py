@@ -6,7 +6,7 @@ import dataclasses
 import math
 
 from .. import accounting as acc
-from ..errors import BudgetError, UnsupportedEventError
+from ..errors import BudgetError, InvalidArgument, UnsupportedEventError
 from .forecast import posterior_sd
 from .request import Request
 from .settings import LARGEST_TABLE, ROUNDING_UP, UNCLIPPED, Settings
@@ -46,7 +46,7 @@ def _refuse_unsupported(request: Request) -> None:
             "(batch_size=None) under add_remove"
         )
     if batch >= request.public.n:
-        raise ValueError(
+        raise InvalidArgument(
             f"batch_size is {batch} but there are {request.public.n} records; "
             "leave batch_size out to use all of them in the exact test"
         )
@@ -90,7 +90,7 @@ def _clip(request: Request, walk: Walk, draft: Settings) -> float:
             if math.isinf(walk.reach)
             else f"{type(request.model).__name__} has no Lipschitz constant under the declared bounds"
         )
-        raise ValueError(
+        raise InvalidArgument(
             f"clip: {why}, so the planner cannot choose the bound on a record's log-likelihood ratio. Give "
             'clip, or declare bounds (row_norm, x_bounds, y_bounds) in Data and use proposal="ball".'
         )
@@ -107,14 +107,14 @@ def _correction_variance(request: Request, draft: Settings) -> float:
     if request.sampler.c is not None:
         c = float(request.sampler.c)
         if draft.v_max >= c:
-            raise ValueError(_too_much_variance(draft, c))
+            raise InvalidArgument(_too_much_variance(draft, c))
         return c
     for c in CORRECTIONS:
         if draft.v_max <= SAFE_SHARE * c:
             return c
     if draft.v_max <= MOST_SHARE * CORRECTIONS[-1]:
         return CORRECTIONS[-1]
-    raise ValueError(_too_much_variance(draft, CORRECTIONS[-1]))
+    raise InvalidArgument(_too_much_variance(draft, CORRECTIONS[-1]))
 
 
 def _too_much_variance(draft: Settings, c: float) -> str:
@@ -129,7 +129,7 @@ def _as_given(request: Request) -> Settings:
     sampler = request.sampler
     missing = [name for name in ("steps", "scale") if getattr(sampler, name) is None]
     if missing:
-        raise ValueError(
+        raise InvalidArgument(
             f"{' and '.join(missing)} must be set in the sampler when no epsilon is given; "
             "or give epsilon and delta, and the planner chooses"
         )
@@ -150,7 +150,7 @@ def _natural_scale(request: Request, relative_step: float) -> float:
     """Return the scalar scale that makes the step this multiple of (posterior sd / sqrt d)."""
     sd = posterior_sd(request.model, request.public, request.n, request.w)
     if sd is None:
-        raise ValueError(
+        raise InvalidArgument(
             "scale: the planner knows too little to choose it (a flat prior, or no public number of records or "
             "bounds); give scale"
         )

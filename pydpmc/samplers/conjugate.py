@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..checks import whole
+from ..errors import InvalidArgument
 from .protocol import Sampler
 
 if TYPE_CHECKING:
@@ -59,11 +60,11 @@ class ConjugateSample(Sampler):
         for name in ("n0", "noise_multiplier"):
             value = getattr(self, name)
             if value is not None and not (math.isfinite(value) and value > 0):
-                raise ValueError(f"{name} must be a positive finite number, not {value!r}")
+                raise InvalidArgument(f"{name} must be a positive finite number, not {value!r}")
         if self.w is not None and not 0 < self.w <= 1:
-            raise ValueError(f"w must lie in (0, 1], not {self.w!r}")
+            raise InvalidArgument(f"w must lie in (0, 1], not {self.w!r}")
         if self.w is not None and self.n0 is not None:
-            raise ValueError("w and n0 say the same thing (w = n0 / n): give one of them")
+            raise InvalidArgument("w and n0 say the same thing (w = n0 / n): give one of them")
 
     def choose(self, request: Request) -> ConjugateSettings:
         """Fill in what was left open, within the budget."""

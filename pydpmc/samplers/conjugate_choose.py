@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from ..errors import BudgetError, UnsupportedEventError
+from ..errors import BudgetError, InvalidArgument, UnsupportedEventError
 from ..models import GaussianMean, LinearRegression
 from .conjugate_linear import LinearSettings, bounds
 from .conjugate_mean import MeanSettings, ball, noise_of
@@ -22,7 +22,7 @@ NOT_NOTICED = 2.0**-16, 2.0**-29  # noise without privacy: over what one record 
 def choose(request: Request) -> ConjugateSettings:
     """Return a fully specified run that costs at most the budget."""
     if request.chains != 1:
-        raise ValueError(
+        raise InvalidArgument(
             f"chains is {request.chains}, but there are no chains here: use ConjugateSample(draws={request.chains})"
         )
     model = request.model
@@ -47,17 +47,19 @@ def _prior(request: Request) -> tuple[Numbers, Numbers]:
 def _mean(request: Request, model: GaussianMean) -> MeanSettings:
     public, sampler = request.public, request.sampler
     if sampler.noise_multiplier is not None:
-        raise ValueError("noise_multiplier: the noise of GaussianMean is the posterior's own spread; leave it out")
+        raise InvalidArgument("noise_multiplier: the noise of GaussianMean is the posterior's own spread; leave it out")
     if public.feature_norm is None:
-        raise ValueError("GaussianMean by ConjugateSample needs declared bounds: pass row_norm or x_bounds to Data")
+        raise InvalidArgument(
+            "GaussianMean by ConjugateSample needs declared bounds: pass row_norm or x_bounds to Data"
+        )
     if request.n is None:
-        raise ValueError(
+        raise InvalidArgument(
             "public_n: under add_remove the posterior's spread must not depend on the private number of records; pass "
             "a public_n to Data, which is then taken for it"
         )
     n, (mean, precision), (centre, radius) = request.n, _prior(request), ball(public)
     if radius == 0.0:
-        raise ValueError("x_bounds leave room for one value only: there is nothing to estimate")
+        raise InvalidArgument("x_bounds leave room for one value only: there is nothing to estimate")
 
     def at(w: float) -> MeanSettings:
         noise = noise_of(w, n, model.sigma, precision)
@@ -71,12 +73,12 @@ def _mean(request: Request, model: GaussianMean) -> MeanSettings:
 def _linear(request: Request, model: LinearRegression, sigma: float) -> LinearSettings:
     public, sampler = request.public, request.sampler
     if model.norm(public) is None or public.y_bounds is None:
-        raise ValueError(
+        raise InvalidArgument(
             "LinearRegression by ConjugateSample needs declared bounds: pass row_norm or x_bounds, and y_bounds to Data"
         )
     (mean, precision), facts = _prior(request), bounds(public, model.intercept)
     if facts[0] == 0.0 or facts[2] == 0.0:
-        raise ValueError("x_bounds or y_bounds leave room for one value only: there is nothing to estimate")
+        raise InvalidArgument("x_bounds or y_bounds leave room for one value only: there is nothing to estimate")
 
     def at(quiet: float) -> LinearSettings:
         return LinearSettings(sampler.draws, mean, precision, request.w, 1.0 / quiet, sigma, model.intercept, *facts)
@@ -86,7 +88,7 @@ def _linear(request: Request, model: LinearRegression, sigma: float) -> LinearSe
     if not request.private:
         return at(1.0 / max(NOT_NOTICED[0], public.n * NOT_NOTICED[1]))
     if request.epsilon is None:
-        raise ValueError(
+        raise InvalidArgument(
             "noise_multiplier must be set in the sampler when no epsilon is given; or give epsilon and delta, and the "
             "planner chooses"
         )

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from ..checks import whole
+from ..errors import InvalidArgument
 from .protocol import Sampler
 from .schedules import Schedule
 
@@ -61,17 +62,17 @@ class GradientSampler(Sampler):
         for name in ("clip", "n0"):
             value = getattr(self, name)
             if value is not None and not (math.isfinite(value) and value > 0):
-                raise ValueError(f"{name} must be a positive finite number, not {value!r}")
+                raise InvalidArgument(f"{name} must be a positive finite number, not {value!r}")
         if isinstance(self.step_size, float | int) and not (math.isfinite(self.step_size) and self.step_size > 0):
-            raise ValueError(f"step_size must be positive and finite, or a schedule, not {self.step_size!r}")
+            raise InvalidArgument(f"step_size must be positive and finite, or a schedule, not {self.step_size!r}")
         if self.sampling is not None and self.sampling not in SAMPLINGS:
-            raise ValueError(f"sampling must be one of {', '.join(SAMPLINGS)}, not {self.sampling!r}")
+            raise InvalidArgument(f"sampling must be one of {', '.join(SAMPLINGS)}, not {self.sampling!r}")
         if self.sampling == "full" and self.batch_size is not None:
-            raise ValueError('sampling="full" uses all records: leave batch_size out')
+            raise InvalidArgument('sampling="full" uses all records: leave batch_size out')
         if self.w is not None and not 0 < self.w <= 1:
-            raise ValueError(f"w must lie in (0, 1], not {self.w!r}")
+            raise InvalidArgument(f"w must lie in (0, 1], not {self.w!r}")
         if self.w is not None and self.n0 is not None:
-            raise ValueError("w and n0 say the same thing (w = n0 / n): give one of them")
+            raise InvalidArgument("w and n0 say the same thing (w = n0 / n): give one of them")
 
     @property
     def friction_of_noise(self) -> float:

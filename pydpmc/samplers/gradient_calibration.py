@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..errors import BudgetError
+from ..errors import BudgetError, InvalidArgument
 from .schedules import Constant, Floats, Polynomial, Schedule, as_schedule
 from .units import clip_of_unit
 
@@ -40,9 +40,9 @@ def calibrated(request: Request) -> GradientSettings:
     """Return the run that the paper prescribes."""
     sampler = request.sampler
     if not request.private or sampler.steps is None or (sampler.batch_size is None and sampler.sampling != "full"):
-        raise ValueError(f'calibration="{sampler.calibration}" needs steps and batch_size, and private=True')
+        raise InvalidArgument(f'calibration="{sampler.calibration}" needs steps and batch_size, and private=True')
     if request.n is None or request.w != 1.0:
-        raise ValueError(
+        raise InvalidArgument(
             f'calibration="{sampler.calibration}" knows no tempering, and needs a public number of records'
         )
     return _wang2015(request) if sampler.calibration == "wang2015" else _li2019(request)
@@ -51,7 +51,7 @@ def calibrated(request: Request) -> GradientSettings:
 def _wang2015(request: Request) -> GradientSettings:
     """Algorithm 2 of papers/001: variance max(A eta^2, eta), A = 128 steps (L / epsilon)^2 log log."""
     if request.epsilon is None or request.delta is None:
-        raise ValueError('calibration="wang2015" computes its noise from epsilon and delta: give both')
+        raise InvalidArgument('calibration="wang2015" computes its noise from epsilon and delta: give both')
     sampling = request.sampler.sampling or ("without_replacement" if request.adjacency == "replace" else "poisson")
     steps = request.sampler.steps
     logs = math.log(2.5 * steps / request.delta) * math.log(2.0 / request.delta)
@@ -70,7 +70,7 @@ def _li2019(request: Request) -> GradientSettings:
         given = Scaled(as_schedule(request.sampler.step_size), per_mean)
         return _within_budget(request, _settings(request, given, sampling))
     if request.epsilon is None:
-        raise ValueError('calibration="li2019" needs step_size, or epsilon and delta to find the largest')
+        raise InvalidArgument('calibration="li2019" needs step_size, or epsilon and delta to find the largest')
     largest = _largest(request, _settings(request, Constant(per_mean), sampling))
     for share in SHARES:
         settings = _settings(request, Polynomial(a=share * largest * per_mean, gamma=1.0 / 3.0), sampling)
@@ -84,7 +84,7 @@ def _largest(request: Request, settings: GradientSettings) -> float:
 
     assert request.n is not None
     if settings.sampling == "full":
-        raise ValueError('calibration="li2019" with sampling="full": give step_size')
+        raise InvalidArgument('calibration="li2019" with sampling="full": give step_size')
     return max_step_size(
         request.epsilon or math.nan,
         request.delta or math.nan,

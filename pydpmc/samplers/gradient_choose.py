@@ -6,7 +6,7 @@ import dataclasses
 import math
 
 from .. import accounting as acc
-from ..errors import BudgetError, UnsupportedEventError
+from ..errors import BudgetError, InvalidArgument, UnsupportedEventError
 from .gradient_calibration import calibrated
 from .gradient_settings import GradientSettings
 from .request import Request
@@ -32,7 +32,7 @@ def choose(request: Request) -> GradientSettings:
     settings = settings_of(request, request.sampler.steps or 1)
     if request.epsilon is None:
         if request.sampler.steps is None or request.sampler.step_size is None:
-            raise ValueError(
+            raise InvalidArgument(
                 "steps and step_size must be set in the sampler when no epsilon is given; "
                 "or give epsilon and delta, and the planner chooses"
             )
@@ -49,9 +49,9 @@ def _refuse_unsupported(request: Request) -> None:
         )
     batch = request.sampler.batch_size
     if batch is not None and request.n is None:
-        raise ValueError("batch_size needs a public number of records under add_remove: pass public_n to Data")
+        raise InvalidArgument("batch_size needs a public number of records under add_remove: pass public_n to Data")
     if batch is not None and request.n is not None and batch >= request.n:
-        raise ValueError(f'batch_size is {batch} but there are {request.n} records; use sampling="full"')
+        raise InvalidArgument(f'batch_size is {batch} but there are {request.n} records; use sampling="full"')
 
 
 def settings_of(request: Request, steps: int) -> GradientSettings:
@@ -90,7 +90,7 @@ def _clip(request: Request, draft: GradientSettings) -> float:
         return float(request.sampler.clip)
     lipschitz = clip_of_unit(request.model, request.public)
     if request.private and lipschitz is None:
-        raise ValueError(
+        raise InvalidArgument(
             f"clip: {type(request.model).__name__} has no Lipschitz constant under the declared bounds; give clip, the "
             "bound on the norm of one record's gradient, or declare bounds (row_norm, x_bounds) in Data"
         )
@@ -104,7 +104,7 @@ def _stable_step(request: Request) -> float:
     """Return the step size at which no direction is widened by more than a few per cent."""
     curvature = largest_curvature(request)
     if curvature is None:
-        raise ValueError(
+        raise InvalidArgument(
             "step_size: the planner needs a smooth model, declared bounds and a public number of records to choose "
             "it (public_n in Data under add_remove, max_group_size with groups); give step_size"
         )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ..errors import InvalidArgument, WrongType
 from .protocol import Sampler
 
 if TYPE_CHECKING:
@@ -48,9 +49,9 @@ class Hybrid(Sampler):
         for name in ("start", "chain"):
             value = getattr(self, name)
             if not isinstance(value, Sampler):
-                raise TypeError(f"{name} must be a pydpmc sampler such as SGLD(), not {type(value).__name__}")
+                raise WrongType(f"{name} must be a pydpmc sampler such as SGLD(), not {type(value).__name__}")
         if self.share is not None and not 0 < self.share < 1:
-            raise ValueError(f"share must lie in (0, 1), not {self.share!r}")
+            raise InvalidArgument(f"share must lie in (0, 1), not {self.share!r}")
 
     @property
     def supports_groups(self) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from ..checks import whole
+from ..errors import InvalidArgument
 from .protocol import Sampler
 
 if TYPE_CHECKING:
@@ -64,22 +65,22 @@ class Langevin(Sampler):
     def __post_init__(self) -> None:
         if self.draws != "predict":
             if isinstance(self.draws, str):
-                raise ValueError(f'draws must be a positive whole number or "predict", not {self.draws!r}')
+                raise InvalidArgument(f'draws must be a positive whole number or "predict", not {self.draws!r}')
             object.__setattr__(self, "draws", whole(self.draws, "draws", most=MOST_DRAWS))
         if self.steps is not None:
             object.__setattr__(self, "steps", whole(self.steps, "steps"))
         for name in ("step_size", "n0"):
             value = getattr(self, name)
             if value is not None and not (math.isfinite(value) and value > 0):
-                raise ValueError(f"{name} must be a positive finite number, not {value!r}")
+                raise InvalidArgument(f"{name} must be a positive finite number, not {value!r}")
         if self.w is not None and not 0 < self.w <= 1:
-            raise ValueError(f"w must lie in (0, 1], not {self.w!r}")
+            raise InvalidArgument(f"w must lie in (0, 1], not {self.w!r}")
         if self.w is not None and self.n0 is not None:
-            raise ValueError("w and n0 say the same thing (w = n0 / n): give one of them")
+            raise InvalidArgument("w and n0 say the same thing (w = n0 / n): give one of them")
         if not 0 < self.bias <= 1:
-            raise ValueError(f"bias must lie in (0, 1], a share of a standard deviation, not {self.bias!r}")
+            raise InvalidArgument(f"bias must lie in (0, 1], a share of a standard deviation, not {self.bias!r}")
         if self.draws == "predict" and (self.w is not None or self.n0 is not None):
-            raise ValueError('draws="predict" picks draws and w together: leave w and n0 out, or give draws')
+            raise InvalidArgument('draws="predict" picks draws and w together: leave w and n0 out, or give draws')
 
     def choose(self, request: Request) -> LangevinSettings:
         """Fill in what was left open, within the budget."""

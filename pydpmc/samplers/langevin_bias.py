@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 
+from ..errors import InvalidArgument
 from ..models import Model
 from ..public import Public
 from .langevin_constants import Curvature, curvature, steepest_gradient
@@ -30,7 +31,7 @@ def steps_for_bias(model: Model, public: Public, w: float, step_size: float, bia
     """Return the fewest steps after which the start is felt by less than `bias` standard deviations."""
     bends = curvature(model, public, w)
     if bends.least <= 0.0:
-        raise ValueError("steps must be given: with a flat prior nothing says how long the start is felt")
+        raise InvalidArgument("steps must be given: with a flat prior nothing says how long the start is felt")
     directions = np.geomspace(bends.least, bends.largest, DIRECTIONS)
     smoothness, free = model.smoothness(public), float(model.prior_precision(public).min())
     assert smoothness is not None
@@ -47,7 +48,7 @@ def steps_for_bias(model: Model, public: Public, w: float, step_size: float, bia
     while felt(high) > bias:
         high *= 2
         if high > MOST_STEPS:
-            raise ValueError(
+            raise InvalidArgument(
                 f"steps: the curvatures of this target differ by a factor of {bends.condition:.3g}, so that more than "
                 f"{MOST_STEPS:.0e} steps would be needed; give a narrower prior, a smaller w, or steps"
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 
-from ..errors import BudgetError
+from ..errors import BudgetError, InvalidArgument
 from .langevin_bias import steps_for_bias, widest_step
 from .langevin_constants import curvature
 from .langevin_draws import draws_for_prediction
@@ -23,7 +23,7 @@ def choose(request: Request) -> LangevinSettings:
     sampler = request.sampler
     given = sampler.w is not None or sampler.n0 is not None
     if request.private and request.epsilon is None and not given:
-        raise ValueError(
+        raise InvalidArgument(
             "w (or n0) must be set in the sampler when no epsilon is given; or give epsilon and delta, and the planner "
             "chooses the largest w they pay for"
         )
@@ -43,7 +43,7 @@ def settings_of(request: Request, w: float, draws: int) -> LangevinSettings:
     bends = curvature(model, public, w)
     step_size = widest_step(bends, sampler.bias) if sampler.step_size is None else float(sampler.step_size)
     if request.private and step_size * bends.largest >= 2.0:
-        raise ValueError(
+        raise InvalidArgument(
             f"step_size is {step_size:g} but must be below {2.0 / bends.largest:.6g}, 2 over the largest curvature of "
             "the target, or its chain would not contract; leave it out, or lower w"
         )

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ..errors import InvalidArgument
 from ..models import Model
 from ..models.base import ROUNDING
 from ..public import Public
@@ -104,7 +105,7 @@ def arithmetic(model: Model, public: Public, w: float, step_size: float) -> Arit
     assert evaluation is not None
     clip = steepest * INACTIVE
     if not evaluation < 1e-7 * steepest:
-        raise ValueError(
+        raise InvalidArgument(
             "row_norm (or x_bounds) and the prior are so wide that gradients cannot be computed accurately; scale the "
             "features, or give a narrower prior"
         )

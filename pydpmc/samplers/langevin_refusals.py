@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..errors import UnsupportedEventError
+from ..errors import InvalidArgument, UnsupportedEventError
 from ..models import Model
 from ..priors import Flat, Normal
 from ..public import Public
@@ -13,13 +13,13 @@ def refuse_unsupported(request: Request) -> None:
     """Refuse a request whose guarantee would have no proof."""
     model, public = request.model, request.public
     if request.chains != 1:
-        raise ValueError(
+        raise InvalidArgument(
             f"chains is {request.chains}, but every draw of Langevin is a chain of its own: use Langevin(draws="
             f"{request.chains}) with chains=1"
         )
     _refuse_model(model, public)
     if request.n is None:
-        raise ValueError(
+        raise InvalidArgument(
             "public_n: under add_remove Langevin needs a public number that the records do not exceed, because the "
             "step size depends on it; pass public_n to Data"
         )
@@ -41,7 +41,7 @@ def _refuse_model(model: Model, public: Public) -> None:
             "such as LogisticRegression, HuberRegression (for LinearRegression) or GaussianMean; or use Barker or SGLD"
         )
     if not (smooth and bounded):
-        raise ValueError(f"{name} by Langevin needs declared bounds: pass row_norm or x_bounds to Data")
+        raise InvalidArgument(f"{name} by Langevin needs declared bounds: pass row_norm or x_bounds to Data")
     if model.gradient_error(public, 1.0) is None:
         raise UnsupportedEventError(f"{name} states no bound on the rounding of its gradients, which Langevin needs")
 

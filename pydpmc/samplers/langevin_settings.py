@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..accounting import Event, LangevinIterate
+from ..errors import InvalidArgument
 from ..models import Model
 from ..public import Public
 from .gradient_settings import ROUNDED_NORMAL_ERROR
@@ -88,12 +89,12 @@ class LangevinSettings:
         """Return the run in the compiled core, or refuse records for which its price would be wrong."""
         self._refuse_other_targets(common)
         if public.n > self.public.n:
-            raise ValueError(
+            raise InvalidArgument(
                 f"the data have more records than public_n = {self.public.n} says they can have; this run is priced "
                 "for at most that many. Declare a larger public_n and plan again"
             )
         if self.model.lipschitz(self.public) is None and np.isnan(common["rows"]).any():
-            raise ValueError(
+            raise InvalidArgument(
                 f"{type(self.model).__name__} by Langevin takes no records with NaN or infinite values, not even with "
                 'on_invalid="drop": remove them first'
             )
@@ -115,7 +116,7 @@ class LangevinSettings:
         same &= tuple(common["constants"]) == tuple(model.constants)
         same &= np.array_equal(common["prior"], model.prior_table(self.public))
         if not same:
-            raise ValueError("the model or prior is not the one this run was priced for; use pydpmc.plan")
+            raise InvalidArgument("the model or prior is not the one this run was priced for; use pydpmc.plan")
 
     def forecast(self, model: Model, public: Public, chains: int) -> LangevinForecast:
         """Return what can be expected of the draws."""

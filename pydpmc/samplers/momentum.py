@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from ..errors import InvalidArgument
 from .gradient import GradientSampler
 
 
@@ -23,7 +24,7 @@ class MomentumSampler(GradientSampler):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not (math.isfinite(self.friction) and 0 < self.friction < 1):
-            raise ValueError(f"friction must lie in (0, 1), not {self.friction!r}")
+            raise InvalidArgument(f"friction must lie in (0, 1), not {self.friction!r}")
 
     @property
     def friction_of_noise(self) -> float:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..accounting import Event
-from ..errors import NotPrivateError
+from ..errors import InvalidArgument, NotPrivateError
 from ..public import Public
 from .protocol import Release
 
@@ -55,7 +55,7 @@ class NutsSettings:
         """Return which iterates leave: all after the warm-up."""
         for name, value in (("draws", draws), ("warmup", warmup)):
             if value is not None:
-                raise ValueError(f"{name} is not an option of this run: set it in NUTS({name}=...)")
+                raise InvalidArgument(f"{name} is not an option of this run: set it in NUTS({name}=...)")
         return Release(chains, self.draws, self.warmup, 1)
 
     def start(self, core: Any, common: dict[str, Any], public: Public) -> Any:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..checks import whole
+from ..errors import InvalidArgument, WrongType
 from .nuts import LEAST_WARMUP
 from .protocol import Sampler
 
@@ -75,15 +76,15 @@ class PosteriorSample(Sampler):
         for name in ("n0", "bound"):
             value = getattr(self, name)
             if value is not None and not (math.isfinite(value) and value > 0):
-                raise ValueError(f"{name} must be a positive finite number, not {value!r}")
+                raise InvalidArgument(f"{name} must be a positive finite number, not {value!r}")
         if self.w is not None and not 0 < self.w <= 1:
-            raise ValueError(f"w must lie in (0, 1], not {self.w!r}")
+            raise InvalidArgument(f"w must lie in (0, 1], not {self.w!r}")
         if self.w is not None and self.n0 is not None:
-            raise ValueError("w and n0 say the same thing (w = n0 / n): give one of them")
+            raise InvalidArgument("w and n0 say the same thing (w = n0 / n): give one of them")
         if not 0 <= self.gamma < 0.5:
-            raise ValueError(f"gamma must lie in [0, 0.5), not {self.gamma!r}")
+            raise InvalidArgument(f"gamma must lie in [0, 0.5), not {self.gamma!r}")
         if not isinstance(self.temper_prior, bool):
-            raise TypeError(f"temper_prior must be True or False, not {self.temper_prior!r}")
+            raise WrongType(f"temper_prior must be True or False, not {self.temper_prior!r}")
 
     def choose(self, request: Request) -> PosteriorSampleSettings:
         """Fill in what was left open, within the budget."""

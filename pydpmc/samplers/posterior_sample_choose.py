@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from .. import accounting as acc
-from ..errors import BudgetError
+from ..errors import BudgetError, InvalidArgument
 from ..priors import Flat, Normal
 from .posterior_sample_settings import PosteriorSampleSettings
 from .request import Request
@@ -21,13 +21,13 @@ SPACING = 50  # steps between two draws of one inner chain, at the least
 def choose(request: Request) -> PosteriorSampleSettings:
     """Return a fully specified run that costs at most the budget."""
     if request.chains != 1:
-        raise ValueError("chains must be 1: PosteriorSample(draws=k) releases k draws, inner_chains make them")
+        raise InvalidArgument("chains must be 1: PosteriorSample(draws=k) releases k draws, inner_chains make them")
     _require_proper(request)
     given = request.sampler.w is not None or request.sampler.n0 is not None
     if given or not request.private:
         return _settings(request, request.w)
     if request.epsilon is None:
-        raise ValueError("w must be set in the sampler when no epsilon is given; or give epsilon and delta")
+        raise InvalidArgument("w must be set in the sampler when no epsilon is given; or give epsilon and delta")
     return _largest(request, _settings(request, 1.0))
 
 
@@ -55,7 +55,7 @@ def _slope_change(request: Request) -> float:
     model, public = request.model, request.public
     change = model.gradient_change(public, request.adjacency)
     if not model.convex or model.lipschitz(public) is None or change is None:
-        raise ValueError(
+        raise InvalidArgument(
             f"bound: {type(model).__name__} has no Lipschitz constant under the declared bounds, or no convex loss; "
             "declare row_norm or x_bounds in Data, or give bound, at which each record's log-likelihood is clamped"
         )
@@ -67,7 +67,7 @@ def _prior_convexity(request: Request) -> float:
     for block in request.model.blocks(request.public):
         prior = request.model.block_prior(block)
         if block.positive or not isinstance(prior, Normal):
-            raise ValueError(
+            raise InvalidArgument(
                 f"prior: the bound for Lipschitz models needs a Normal prior on {block.name!r} (a strongly convex "
                 "-log prior); change it, or give bound, at which each record's log-likelihood is clamped"
             )
@@ -78,7 +78,7 @@ def _prior_convexity(request: Request) -> float:
 def _require_proper(request: Request) -> None:
     for block in request.model.blocks(request.public):
         if isinstance(request.model.block_prior(block), Flat):
-            raise ValueError(f"prior: an exact draw needs a proper prior, but that of {block.name!r} is Flat")
+            raise InvalidArgument(f"prior: an exact draw needs a proper prior, but that of {block.name!r} is Flat")
 
 
 def _largest(request: Request, settings: PosteriorSampleSettings) -> PosteriorSampleSettings:

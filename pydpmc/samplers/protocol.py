@@ -8,7 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
+import numpy.typing as npt
+
 from ..checks import whole
+from ..errors import InvalidArgument
 
 if TYPE_CHECKING:
     from ..accounting import Event
@@ -100,13 +104,23 @@ class Release:
         """Return how many draws of each chain there are after so many steps."""
         return min(self.kept, max(0, steps_done - self.warmup) // self.thin)
 
+    def of(self, out: npt.NDArray[np.float64], steps_done: int) -> npt.NDArray[np.float64]:
+        """Return what leaves of `out`, shape (chain, draw, dim), after so many steps."""
+        if not self.hidden:
+            return out[:, : self.made(steps_done)]
+        if steps_done < self.warmup + self.thin * self.kept:
+            raise KeyboardInterrupt(
+                "stopped before the last step: a run with a hidden state releases nothing before it"
+            )
+        return out.reshape(1, self.chains * self.kept, -1)
+
 
 def all_iterates(steps: int, chains: int, draws: int | None, warmup: int | None) -> Release:
     """Return the release of a sampler whose guarantee covers every iterate: thinning is free."""
     most = DEFAULT_DRAWS if draws is None else whole(draws, "draws")
     skipped = int(WARMUP_SHARE * steps) if warmup is None else whole(warmup, "warmup", least=0)
     if skipped >= steps:
-        raise ValueError(f"warmup must be below the {steps} steps of the plan, not {warmup}")
+        raise InvalidArgument(f"warmup must be below the {steps} steps of the plan, not {warmup}")
     left = steps - skipped
     thin = max(1, math.ceil(left / most))
     return Release(chains, left // thin, skipped, thin)
@@ -116,7 +130,7 @@ def last_iterates(steps: int, count: int, draws: int | None, warmup: int | None)
     """Return the release of `count` independent chains of which only the last iterate leaves."""
     for name, value in (("draws", draws), ("warmup", warmup)):
         if value is not None:
-            raise ValueError(
+            raise InvalidArgument(
                 f"{name} is not an option of this run: its plan releases {count} draw(s), the last iterate of each "
                 "chain; set draws in the sampler instead"
             )

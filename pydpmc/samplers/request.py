@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..accounting import Event, Guarantee, compose
+from ..errors import InvalidArgument
 from ..models import Model
 from ..public import Public
 
@@ -36,9 +37,9 @@ class Request:
         if self.sampler.n0 is None:
             return 1.0 if self.sampler.w is None else float(self.sampler.w)
         if self.n is None:
-            raise ValueError("n0 needs a public number of records: pass public_n to Data, or give w")
+            raise InvalidArgument("n0 needs a public number of records: pass public_n to Data, or give w")
         if self.sampler.n0 > self.n:
-            raise ValueError(f"n0 is {self.sampler.n0:g} but there are only {self.n} records")
+            raise InvalidArgument(f"n0 is {self.sampler.n0:g} but there are only {self.n} records")
         return float(self.sampler.n0 / self.n)
 
     @property

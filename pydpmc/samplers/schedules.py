@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ..errors import InvalidArgument
+
 Floats = npt.NDArray[np.float64]
 
 
@@ -79,10 +81,10 @@ class Piecewise(Schedule):
 def checked_values(schedule: Schedule, steps: int) -> Floats:
     """Return the step sizes, all of them positive and finite."""
     if isinstance(schedule, Piecewise) and len(schedule.step_sizes) == 0:
-        raise ValueError("step_size: Piecewise needs at least one step size")
+        raise InvalidArgument("step_size: Piecewise needs at least one step size")
     values = schedule.values(steps)
     if not (np.isfinite(values).all() and (values > 0.0).all()):
-        raise ValueError(f"step_size must be positive and finite at every step, which {schedule!r} is not")
+        raise InvalidArgument(f"step_size must be positive and finite at every step, which {schedule!r} is not")
     return values
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from ..errors import InvalidArgument
 from .gradient import GradientSampler
 from .sgfs_settings import FisherSettings
 
@@ -54,11 +55,11 @@ class SGFS(GradientSampler):
         super().__post_init__()
         diagonal = np.asarray(self.noise_matrix, dtype=float)
         if diagonal.ndim > 1 or diagonal.size == 0 or not (np.isfinite(diagonal).all() and (diagonal > 0).all()):
-            raise ValueError("noise_matrix must be a positive number, or the positive diagonal of A")
+            raise InvalidArgument("noise_matrix must be a positive number, or the positive diagonal of A")
         if diagonal.ndim == 1:
             object.__setattr__(self, "noise_matrix", tuple(diagonal.tolist()))
         if not (math.isfinite(self.information_share) and 0 < self.information_share <= 0.5):
-            raise ValueError(f"information_share must lie in (0, 0.5], not {self.information_share!r}")
+            raise InvalidArgument(f"information_share must lie in (0, 0.5], not {self.information_share!r}")
 
     @property
     def friction_of_noise(self) -> float:
@@ -74,17 +75,19 @@ class SGFS(GradientSampler):
         """Return the settings with what the second moments need."""
         name, dim = type(request.model).__name__, settings.dim
         if not request.model.has_second_moments:
-            raise ValueError(f"SGFS cannot take the second moments of {name}; use SGLD, SGHMC or SGNHT")
+            raise InvalidArgument(f"SGFS cannot take the second moments of {name}; use SGLD, SGHMC or SGNHT")
         if dim > MOST_PARAMETERS:
-            raise ValueError(
+            raise InvalidArgument(
                 f"SGFS takes at most {MOST_PARAMETERS} parameters, because it releases all their products, but "
                 f'{name} has {dim} here; use SGLD(preconditioner="diagonal")'
             )
         if settings.sampling == "without_replacement" and settings.batch_size < 2:
-            raise ValueError("batch_size must be at least 2: SGFS takes the covariance of a batch without replacement")
+            raise InvalidArgument(
+                "batch_size must be at least 2: SGFS takes the covariance of a batch without replacement"
+            )
         diagonal = np.asarray(self.noise_matrix, dtype=float)
         if diagonal.ndim == 1 and len(diagonal) != dim:
-            raise ValueError(f"noise_matrix has {len(diagonal)} entries but {name} has {dim} parameters here")
+            raise InvalidArgument(f"noise_matrix has {len(diagonal)} entries but {name} has {dim} parameters here")
         given = {f.name: getattr(settings, f.name) for f in dataclasses.fields(settings)}
         return FisherSettings(
             **given,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..accounting import Event
+from ..errors import InvalidArgument
 from .gradient_settings import GradientSettings
 
 UNCLIPPED_MOMENTS = 2.0**6  # without privacy: the largest gradient in g g^T, in units of the noise
@@ -62,7 +63,7 @@ class FisherSettings(GradientSettings):
     def uses(self, adjacency: str, chains: int) -> list[tuple[Event, int]]:
         """Return what all steps of all chains release, second moments included."""
         if not self.noised:
-            raise ValueError("the second moments of this run have no noise: it cannot be private")
+            raise InvalidArgument("the second moments of this run have no noise: it cannot be private")
         return super().uses(adjacency, chains)
 
     def describe(self) -> dict[str, Any]:

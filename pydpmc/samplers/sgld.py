@@ -6,6 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from ..errors import InvalidArgument
 from .gradient import GradientSampler
 from .gradient_calibration import CALIBRATIONS
 from .preconditioned_settings import PreconditionedSettings
@@ -51,11 +52,11 @@ class SGLD(GradientSampler):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.calibration is not None and self.calibration not in CALIBRATIONS:
-            raise ValueError(f"calibration must be one of {', '.join(CALIBRATIONS)}, not {self.calibration!r}")
+            raise InvalidArgument(f"calibration must be one of {', '.join(CALIBRATIONS)}, not {self.calibration!r}")
         if self.preconditioner not in (None, "diagonal"):
-            raise ValueError(f'preconditioner must be "diagonal" or None, not {self.preconditioner!r}')
+            raise InvalidArgument(f'preconditioner must be "diagonal" or None, not {self.preconditioner!r}')
         if self.preconditioner is not None and self.calibration is not None:
-            raise ValueError("preconditioner: the calibrations of the papers know none; leave one of the two out")
+            raise InvalidArgument("preconditioner: the calibrations of the papers know none; leave one of the two out")
 
     @property
     def core_sampler(self) -> str:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ..errors import InvalidArgument
+
 KINDS = ("gaussian", "ball", "truncated_gaussian", "sphere")  # in the order of csrc/samplers/proposal.hpp
 
 Scale = float | tuple[float, ...] | tuple[tuple[float, ...], ...]
@@ -19,13 +21,13 @@ def as_scale(value: npt.ArrayLike | None) -> Scale | None:
         return None
     array = np.asarray(value, dtype=float)
     if array.ndim > 2 or not np.isfinite(array).all() or not (np.diagonal(np.atleast_2d(array)) > 0).all():
-        raise ValueError("scale must be a positive number, a vector of them, or a covariance matrix")
+        raise InvalidArgument("scale must be a positive number, a vector of them, or a covariance matrix")
     if array.ndim == 2:
         if array.shape[0] != array.shape[1] or not np.allclose(array, array.T):
-            raise ValueError("scale was given as a matrix, so it must be a symmetric covariance")
+            raise InvalidArgument("scale was given as a matrix, so it must be a symmetric covariance")
         return tuple(tuple(float(v) for v in row) for row in array)
     if not (array > 0).all():
-        raise ValueError("scale must be positive")
+        raise InvalidArgument("scale must be positive")
     return tuple(float(v) for v in array) if array.ndim else float(array)
 
 
@@ -43,14 +45,14 @@ class Walk:
         array = np.asarray(self.scale, dtype=float)
         if array.ndim < 2:
             if array.ndim and array.shape != (self.dim,):
-                raise ValueError(f"scale has {array.size} entries but theta has {self.dim}")
+                raise InvalidArgument(f"scale has {array.size} entries but theta has {self.dim}")
             return np.array(np.broadcast_to(array, (self.dim,)))
         if array.shape != (self.dim, self.dim):
-            raise ValueError(f"scale is {array.shape[0]} x {array.shape[1]} but theta has {self.dim} entries")
+            raise InvalidArgument(f"scale is {array.shape[0]} x {array.shape[1]} but theta has {self.dim} entries")
         try:
             return np.linalg.cholesky(array)
         except np.linalg.LinAlgError:
-            raise ValueError("scale must be a positive definite covariance") from None
+            raise InvalidArgument("scale must be a positive definite covariance") from None
 
     @property
     def norm(self) -> float:
@@ -87,12 +89,14 @@ def walk_of(kind: str, scale: Scale, radius: float | None, dim: int) -> Walk:
     if kind == "truncated_gaussian":
         radius = default_radius(dim) if radius is None else radius
         if radius < math.sqrt(dim):
-            raise ValueError(
+            raise InvalidArgument(
                 f"radius must be at least sqrt(d) = {math.sqrt(dim):.3g} (in units of scale), or most proposals "
                 f'would be thrown away; it is {radius}. For a smaller ball use proposal="ball".'
             )
     else:
         radius = 1.0
     if kind == "sphere" and dim == 1:
-        raise ValueError('proposal: in one dimension a sphere is two points and the chain could not mix; use "ball"')
+        raise InvalidArgument(
+            'proposal: in one dimension a sphere is two points and the chain could not mix; use "ball"'
+        )
     return Walk(kind, scale, radius, dim)

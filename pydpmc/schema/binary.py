@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import InvalidArgument
 from .column import Column, Features
 from .levels import MISSING, level_codes
 from .values import Floats, Raw
@@ -39,7 +40,7 @@ class Binary(Column):
 
     def __post_init__(self) -> None:
         if self.fill is not None and self.fill not in (0, 1):
-            raise ValueError(f"fill must be 0 or 1, not {self.fill!r}")
+            raise InvalidArgument(f"fill must be 0 or 1, not {self.fill!r}")
 
     def features(self, name: str) -> Features:
         """Return one feature in {0, 1}."""

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..errors import InvalidArgument
 from .column import Column, Features
 from .levels import MISSING, UNKNOWN, Codes, level_codes
 from .values import Floats, Raw
@@ -48,14 +49,14 @@ class Category(Column):
 
     def __post_init__(self) -> None:
         if isinstance(self.levels, str) or not isinstance(self.levels, Sequence) or len(self.levels) == 0:
-            raise ValueError(f"levels must be a list of at least one level, not {self.levels!r}")
+            raise InvalidArgument(f"levels must be a list of at least one level, not {self.levels!r}")
         object.__setattr__(self, "levels", tuple(self.levels))
         if len({str(level).strip() for level in self.levels}) != len(self.levels):
-            raise ValueError("levels must be distinct")
+            raise InvalidArgument("levels must be distinct")
         for name in ("reference", "fill"):
             value = getattr(self, name)
             if value is not None and value not in self._with_unknown():
-                raise ValueError(f"{name} must be one of the levels, not {value!r}")
+                raise InvalidArgument(f"{name} must be one of the levels, not {value!r}")
 
     def all_levels(self) -> tuple[Any, ...]:
         """Return the declared levels, with that of unknown and of missing values if they have one."""

@@ -7,6 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+from ..errors import InvalidArgument
 from .values import Floats, Raw
 
 
@@ -51,9 +52,9 @@ class Column(ABC):
         policy = self.missing if self.missing is not None else missing
         if policy is None:
             choices = ", ".join(f'missing="{p}"' for p in self.policies)
-            raise ValueError(f"missing: say what a missing value means, here or for the whole schema: {choices}")
+            raise InvalidArgument(f"missing: say what a missing value means, here or for the whole schema: {choices}")
         if policy not in self.policies:
-            raise ValueError(f"missing must be one of {', '.join(self.policies)} for this kind, not {policy!r}")
+            raise InvalidArgument(f"missing must be one of {', '.join(self.policies)} for this kind, not {policy!r}")
         if policy == "constant" and self.fill is None:
-            raise ValueError('fill must be given with missing="constant": the value that stands in')
+            raise InvalidArgument('fill must be given with missing="constant": the value that stands in')
         return replace(self, missing=policy)  # type: ignore[type-var]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..errors import InvalidArgument
 from .column import Column, Features
 from .values import Floats, Raw, as_numbers
 
@@ -47,14 +48,14 @@ class Number(Column):
         for name in ("low", "high") + (("fill",) if self.fill is not None else ()):
             value = getattr(self, name)
             if isinstance(value, (bool, str)) or not math.isfinite(float(value)):
-                raise ValueError(f"{name} must be a finite number, not {value!r}")
+                raise InvalidArgument(f"{name} must be a finite number, not {value!r}")
             object.__setattr__(self, name, float(value))
         if not self.low < self.high:
-            raise ValueError(f"low must be below high, but they are {self.low!r} and {self.high!r}")
+            raise InvalidArgument(f"low must be below high, but they are {self.low!r} and {self.high!r}")
         if self.transform is not None:
             object.__setattr__(self, "transform", _checked_transform(self.transform))
         if "log1p" in (self.transform or ()) and self.low <= -1:
-            raise ValueError(f"low must be above -1 for log1p, not {self.low!r}")
+            raise InvalidArgument(f"low must be above -1 for log1p, not {self.low!r}")
 
     def features(self, name: str) -> Features:
         """Return one feature of the column's name."""
@@ -104,5 +105,5 @@ class Number(Column):
 def _checked_transform(transform: Sequence[str]) -> tuple[str, ...]:
     steps = (transform,) if isinstance(transform, str) else tuple(transform)
     if [step for step in TRANSFORMS if step in steps] != list(steps):
-        raise ValueError(f"transform must be some of {', '.join(TRANSFORMS)}, in this order, not {list(steps)!r}")
+        raise InvalidArgument(f"transform must be some of {', '.join(TRANSFORMS)}, in this order, not {list(steps)!r}")
     return steps

@@ -13,6 +13,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..data import Data
+from ..errors import InvalidArgument
+from ..ledger import opened
 from ..models import Model
 from ..plan import plan
 from ..priors import Normal
@@ -76,7 +78,9 @@ class DPEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _fit(self, X: Floats, y: Floats, model: Model, y_bounds: Any, assumptions: tuple[str, ...] = ()) -> None:
         if self.row_norm is None and self.x_bounds is None:
-            raise ValueError("row_norm (or x_bounds) must be declared: a public bound, not one learned from the data")
+            raise InvalidArgument(
+                "row_norm (or x_bounds) must be declared: a public bound, not one learned from the data"
+            )
         names = getattr(self, "feature_names_in_", None)
         data = Data(
             X,
@@ -101,7 +105,8 @@ class DPEstimator(BaseEstimator):  # type: ignore[misc]
         )
         options: dict[str, Any] = {"progress": False}
         if self.ledger is not None:
-            options["ledger"] = self.ledger
+            options["ledger"] = opened(self.ledger)
+            options["ledger"].admit(data)  # each fit of a cross-validation has a table of its own
         if self.random_state is not None:
             options["seed"] = int(check_random_state(self.random_state).randint(2**31 - 1))
         self.posterior_ = planned.run(data, **options)

@@ -9,6 +9,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
+from ..errors import InvalidArgument
 from ..models import LogisticRegression, Model, SoftmaxRegression
 from ..public import Public
 from ..samplers import SGLD
@@ -49,7 +50,7 @@ class _DPClassifier(ClassifierMixin, DPEstimator):  # type: ignore[misc]
         check_classification_targets(y)
         self.classes_ = np.unique(y) if self.classes is None else np.array(sorted(self.classes))
         if len(self.classes_) < 2:
-            raise ValueError("y holds one class only; a classifier needs two: declare them with classes=")
+            raise InvalidArgument("y holds one class only; a classifier needs two: declare them with classes=")
         model = self._model(len(self.classes_))
         assumptions = () if self.classes is not None else (LABELS_PUBLIC,)
         self._fit(X, _codes(y, self.classes_), model, (0.0, len(self.classes_) - 1.0), assumptions)
@@ -92,7 +93,7 @@ class DPLogisticRegression(_DPClassifier):
 
     def _model(self, count: int) -> Model:
         if count > 2:
-            raise ValueError(
+            raise InvalidArgument(
                 f"Only binary classification is supported. The target has {count} classes: use DPSoftmaxRegression"
             )
         return LogisticRegression(prior=self._prior(), intercept=self.fit_intercept)

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import validate_data
 
+from ..errors import InvalidArgument
 from ..models import HuberRegression, Model, PoissonRegression
 from ..public import Public
 from ..samplers import Barker
@@ -47,7 +48,7 @@ class _DPRegressor(RegressorMixin, DPEstimator):  # type: ignore[misc]
         """Draw from the private posterior given X and y."""
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
         if self.y_bounds is None:
-            raise ValueError("y_bounds must be declared: public bounds of the target, not learned from it")
+            raise InvalidArgument("y_bounds must be declared: public bounds of the target, not learned from it")
         self._fit(X, np.asarray(y, dtype=np.float64), self._model(), self.y_bounds)
         self.coef_ = self._mean_draw("beta")
         self.intercept_ = float(self._mean_draw("intercept")[0]) if self.fit_intercept else 0.0

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..errors import InvalidArgument
 from .base import Floats
 
 
@@ -35,7 +36,7 @@ class BoundsScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
         X = validate_data(self, X, dtype=np.float64)
         low, high = (np.broadcast_to(np.asarray(b, dtype=np.float64), X.shape[1]) for b in (self.low, self.high))
         if not (np.isfinite(low).all() and np.isfinite(high).all() and (low < high).all()):
-            raise ValueError("low and high must be finite, with low below high for every feature")
+            raise InvalidArgument("low and high must be finite, with low below high for every feature")
         self.centre_, self.half_range_ = (low + high) / 2, (high - low) / 2
         return self
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from .. import samplers
 from ..data import Data
+from ..errors import InvalidArgument
 from ..models import Model
 from ..models.spec import from_spec
 from ..plan import Plan, plan
@@ -110,5 +111,5 @@ def _schedule(value: Any) -> Any:
     options = dict(value)
     name = options.pop("type", None)
     if name not in SCHEDULES:
-        raise ValueError(f"step_size: type must be one of {', '.join(SCHEDULES)}, not {name!r}")
+        raise InvalidArgument(f"step_size: type must be one of {', '.join(SCHEDULES)}, not {name!r}")
     return SCHEDULES[name](**options)

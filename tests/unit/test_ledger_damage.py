@@ -71,6 +71,14 @@ def test_a_damaged_file_is_refused_or_reads_the_same(written, data, tmp_path, rn
     assert "whole" in outcomes  # slack inside the pages of SQLite
 
 
+def test_a_name_in_the_schema_that_is_no_text_is_refused(written, tmp_path):
+    """Python cannot decode the message that SQLite then gives."""
+    path = tmp_path / "study.ledger"
+    path.write_bytes(written[0].replace(b"tablesecretsecret", b"tables\xe5cretsecret"))
+    with pytest.raises(LedgerError, match="damaged"):
+        dp.Ledger(path)
+
+
 def test_an_empty_file_is_no_new_ledger(tmp_path):
     path = tmp_path / "study.ledger"
     path.touch()
@@ -127,7 +135,7 @@ KILL = """
                 os.write(writer, f"{kill}-{number}\\n".encode())
                 ledger.commit(f"{kill}-{number}")
         os.close(writer)
-        time.sleep(random.uniform(0.0, 0.4))
+        time.sleep(random.uniform(0.0, 0.6))
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
         with os.fdopen(reader) as said:
@@ -138,7 +146,7 @@ KILL = """
         noted = {f"{e.plan['kill']}-{e.plan['number']}" for e in ledger.history()}
         assert known <= noted, known - noted
         assert len(noted - known) <= kill + 1  # at most the one that was being written at each kill
-        ledger.verify()
+    ledger.verify()
     assert len(known) > kills // 4
     print(kills, "kills,", len(known), "reservations known,", len(noted - known), "more noted")
 """

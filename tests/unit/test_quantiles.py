@@ -144,29 +144,24 @@ def test_a_plan_pays_for_what_was_released_before(rng):
         dp.plan(*arguments, **budget, earlier=[found.guarantee])
 
 
-class FakeLedger:
-    def __init__(self, refuses=False):
-        self.calls, self.refuses = [], refuses
-
-    def reserve(self, guarantee, data, plan, ticket):
-        self.calls.append(("reserve", guarantee.epsilon(0.0), len(data), ticket))
-        if self.refuses:
-            raise ValueError("spent")
-
-    def commit(self, ticket):
-        self.calls.append(("commit", ticket))
+def test_a_ledger_is_charged_before_a_record_is_used(rng, monkeypatch, tmp_path):
+    ledger = dp.Ledger(tmp_path / "study.ledger", epsilon=0.5, delta=1e-6)
+    monkeypatch.setattr("pydpmc.quantiles.choose", lambda *_: len(ledger.history()) - 1)
+    arguments = {"grid": [0.0, 1.0], "epsilon": 0.3, "ledger": ledger}
+    assert dp.private_quantiles(rng.normal(size=50), [0.5], **arguments).values == (0.0,)
+    monkeypatch.setattr("pydpmc.quantiles.choose", lambda *_: pytest.fail("a record was used"))
+    with pytest.raises(BudgetError, match="there is left"):
+        dp.private_quantiles(rng.normal(size=50), [0.5], **arguments)
 
 
-def test_a_ledger_is_charged_before_a_record_is_used(rng, monkeypatch):
-    ledger = FakeLedger()
-    monkeypatch.setattr("pydpmc.quantiles.choose", lambda *_: ledger.calls.append("drawn") or 0)
-    dp.private_quantiles(rng.normal(size=50), [0.5], grid=[0.0, 1.0], epsilon=0.3, ledger=ledger)
-    assert ledger.calls[0][:3] == ("reserve", pytest.approx(0.3), 50)
-    assert ledger.calls[-1] == "drawn"
-    refusing = FakeLedger(refuses=True)
-    with pytest.raises(ValueError, match="spent"):
-        dp.private_quantiles(rng.normal(size=50), [0.5], grid=[0.0, 1.0], epsilon=0.3, ledger=refusing)
-    assert len(refusing.calls) == 1
+def test_a_run_on_the_table_that_quantiles_prepared_shares_their_ledger(rng, tmp_path):
+    x = rng.integers(0, 2, 50).astype(float)
+    ledger = dp.Ledger(tmp_path / "study.ledger", epsilon=2.0, delta=1e-6)
+    dp.private_quantiles(x, [0.5], grid=[0.0, 1.0], epsilon=0.1, ledger=ledger)
+    data = dp.Data(x)
+    plan = dp.plan(dp.BernoulliLogit(), data.public, dp.Barker(steps=20, scale=0.1, w=0.01))
+    plan.run(data, ledger=ledger, progress=False)
+    assert len(ledger.history()) == 2
 
 
 def test_the_ledger_itself_is_charged_and_refuses(rng, tmp_path):

@@ -117,21 +117,14 @@ def test_bounds_must_be_declared(rng):
         DPLinearRegression(row_norm=1.0).fit(X, y)
 
 
-def test_pipelines_and_cross_validation_charge_a_ledger_at_every_fit(rng, monkeypatch):
-    charged = []
-    original = dp.Plan.run
-
-    def run(self, data, ledger=None, **options):
-        charged.append((ledger, self.guarantee.epsilon(1e-6)))
-        return original(self, data, **options)
-
-    monkeypatch.setattr(dp.Plan, "run", run)
+def test_pipelines_and_cross_validation_charge_a_ledger_at_every_fit(rng, tmp_path):
+    ledger = dp.Ledger(tmp_path / "study.ledger", epsilon=10.0, delta=1e-5)
     X, y = rng.uniform(0, 10, (300, 2)), rng.integers(0, 2, 300)
-    estimator = DPLogisticRegression(row_norm=1.0, sampler=QUICK, classes=[0, 1], ledger="study.ledger")
+    estimator = DPLogisticRegression(row_norm=1.0, sampler=QUICK, classes=[0, 1], ledger=str(ledger.path))
     pipeline = make_pipeline(BoundsScaler(low=0.0, high=10.0), estimator)
     scores = cross_val_score(pipeline, X, y, cv=3)
     assert scores.shape == (3,)
-    assert [ledger for ledger, _ in charged] == ["study.ledger"] * 3
+    assert [entry.finished for entry in ledger.history()] == [True] * 3
     assert clone(estimator).get_params() == estimator.get_params()
 
 
