@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from . import accounting as acc
-from .accounting.gaussian import gdp_epsilon
+from .accounting.gaussian import largest_mu
 from .checks import whole
 from .errors import InvalidArgument, UnsupportedEventError
 
@@ -78,7 +78,7 @@ def max_step_size(
 
     time = float((np.arange(1.0, steps + 1.0) ** -decay).sum()) * chains
     sensitivity = clip * (2.0 if adjacency == "replace" else 1.0)
-    estimate = (_mu(epsilon, delta) / sensitivity) ** 2 * n * variance / time
+    estimate = (largest_mu(epsilon, delta) / sensitivity) ** 2 * n * variance / time
     bracket = (estimate / FARTHEST, estimate * 16.0)
     return acc.calibrate(uses, epsilon=epsilon, delta=delta, adjacency=adjacency, bracket=bracket, integer=False)
 
@@ -113,12 +113,3 @@ def _event(z: float, batch_size: int, n: int, sampling: str) -> acc.Event:
     if sampling == "without_replacement":
         return gaussian.without_replacement(batch_size, n)
     raise InvalidArgument(f'sampling must be "poisson" or "without_replacement", not {sampling!r}')
-
-
-def _mu(epsilon: float, delta: float) -> float:
-    """Return the mu for which mu-GDP is (epsilon, delta)-DP, within a per cent."""
-    low, high = 1e-12, 1e6
-    while high > 1.01 * low:
-        middle = math.sqrt(low * high)
-        low, high = (middle, high) if gdp_epsilon(middle, delta) <= epsilon else (low, middle)
-    return low

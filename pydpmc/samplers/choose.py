@@ -12,6 +12,7 @@ from .request import Request
 from .settings import LARGEST_TABLE, ROUNDING_UP, UNCLIPPED, Settings
 from .walk import Scale, Walk, walk_of
 
+UNSPENT = 5e-4  # share of epsilon that the search for the steps may leave
 GENTLE_STEP = 0.8  # step / (posterior sd / sqrt d): nearly every small move has acceptance 1/2, so none is wasted
 LONGEST_STEP = 2.4  # the most efficient step where compute, not privacy, is scarce
 FEWEST_STEPS = 200
@@ -174,6 +175,7 @@ def _affordable_steps(request: Request, settings: Settings) -> int:
             delta=request.delta,
             adjacency=request.adjacency,
             unit=request.public.unit,
+            unspent=UNSPENT,
         )
     except BudgetError:
         return 0
