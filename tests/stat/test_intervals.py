@@ -66,10 +66,10 @@ def test_one_draw_of_a_mean_has_the_variance_of_proposition_9() -> None:
 
 @pytest.mark.slow
 def test_one_langevin_draw_of_a_regression_has_the_variance_of_proposition_9() -> None:
-    """(1 + 1/w) (n I)^-1 about the truth, I the information of one record, the prior corrected for."""
+    """(1 + 1/w) (n I)^-1 about the truth, I the information of one record; the prior has half a per cent of the precision."""
     rng, w, n = np.random.default_rng(8), 0.5, 600
-    model = dp.LogisticRegression(prior=dp.Normal(scale=10.0))
-    plan = dp.plan(model, logistic_data(rng, n).public, dp.Langevin(draws=1, w=w, bias=0.05))
+    model = dp.LogisticRegression(prior=dp.Normal(scale=3.0))
+    plan = dp.plan(model, logistic_data(rng, n).public, dp.Langevin(draws=1, w=w, bias=0.1))
     x = rng.uniform(-1.0, 1.0, size=(400_000, 3)) / math.sqrt(3)
     p = 1.0 / (1.0 + np.exp(-x @ TRUTH))
     information = (x.T * (p * (1 - p))) @ x / len(x)
