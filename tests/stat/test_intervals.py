@@ -66,7 +66,7 @@ def test_one_draw_of_a_mean_has_the_variance_of_proposition_9() -> None:
 
 @pytest.mark.slow
 def test_one_langevin_draw_of_a_regression_has_the_variance_of_proposition_9() -> None:
-    """(1 + 1/w) (n I)^-1 about the truth, I the information of one record; the prior has half a per cent of the precision."""
+    """(1 + 1/w) (n I)^-1 about the truth, I the information of a record; the prior is too wide to matter."""
     rng, w, n = np.random.default_rng(8), 0.5, 600
     model = dp.LogisticRegression(prior=dp.Normal(scale=3.0))
     plan = dp.plan(model, logistic_data(rng, n).public, dp.Langevin(draws=1, w=w, bias=0.1))
