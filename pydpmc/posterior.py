@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from . import inference, storage
 from .accounting import Guarantee
+from .checks import file_path
 from .errors import InvalidArgument
 from .inference import Intervals, WaldTest
 from .sampler_stats import SamplerStats
@@ -201,12 +202,12 @@ class Posterior:
 
     def save(self, path: str | Path) -> None:
         """Write draws and guarantee to a ``.npz`` or ``.nc`` (netCDF 3) file, without pickle."""
-        storage.save(Path(path), dict(self.draws), self._description())
+        storage.save(file_path(path, "path"), dict(self.draws), self._description())
 
     @classmethod
     def load(cls, path: str | Path) -> Posterior:
         """Read what `save` wrote."""
-        return storage.load(Path(path), cls._described)
+        return storage.load(file_path(path, "path"), cls._described)
 
     @classmethod
     def _described(cls, draws: Mapping[str, Floats], described: Mapping[str, Any]) -> Posterior:

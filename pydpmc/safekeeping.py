@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import checkpoint_file
+from .checks import file_path
 from .errors import CheckpointError, LedgerError, PydpmcError, ResumedElsewhere
 from .ledger import Ledger, opened
 
@@ -48,7 +49,7 @@ class Safekeeping:
     ) -> None:
         self._plan, self._data, self._release, self._out = plan, data, release, out
         self._ledger = None if ledger is None else opened(ledger)
-        self._path = None if checkpoint is None else Path(checkpoint)
+        self._path = None if checkpoint is None else file_path(checkpoint, "checkpoint")
         self._ticket, self._resumed = secrets.token_hex(16), 0
         self._lock: int | None = None
         self._next = 0.0

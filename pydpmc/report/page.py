@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..accounting.statement import units_of
+from ..checks import file_path, given, usable
+from ..errors import WrongType
 from ..facts import public_of
 from ..summary import COLUMNS
 from ..table import cell
@@ -35,7 +37,10 @@ def write(
     ledger_entry: Mapping[str, Any] | None = None,
 ) -> None:
     """Write the report of a posterior to an HTML file."""
-    Path(path).write_text(render(post, title=title, schema=schema, ledger_entry=ledger_entry), encoding="utf-8")
+    file = file_path(path, "path")
+    page = render(post, title=title, schema=schema, ledger_entry=ledger_entry)
+    with usable(file, "path"):
+        file.write_text(page, encoding="utf-8")
 
 
 def render(
@@ -46,6 +51,7 @@ def render(
     ledger_entry: Mapping[str, Any] | None = None,
 ) -> str:
     """Return the report of a posterior as HTML."""
+    _check(title, schema, ledger_entry)
     name = title or "Privacy report of a Bayesian analysis"
     sections = [
         _head(post, name),
@@ -66,6 +72,17 @@ def render(
         + "\n".join(sections)
         + "\n</main>\n</body>\n</html>\n"
     )
+
+
+def _check(title: Any, schema: Any, ledger_entry: Any) -> None:
+    from ..schema import Schema
+
+    if title is not None and not isinstance(title, str):
+        raise WrongType(f"title must be a text, not {given(title)}")
+    if schema is not None and not isinstance(schema, Schema):
+        raise WrongType(f"schema must be the pydpmc.Schema of the data, not {given(schema)}")
+    if ledger_entry is not None and not isinstance(ledger_entry, Mapping):
+        raise WrongType(f"ledger_entry must map names to values, not {given(ledger_entry)}")
 
 
 def _head(post: Posterior, name: str) -> str:

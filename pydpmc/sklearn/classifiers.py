@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
 from ..errors import InvalidArgument
 from ..models import LogisticRegression, Model, SoftmaxRegression
 from ..public import Public
 from ..samplers import SGLD
-from .base import DPEstimator, Floats
+from .base import DPEstimator, Floats, validated
 
 LABELS_PUBLIC = "the set of labels is public (declare it with classes=, and this assumption goes away)"
 
@@ -46,7 +45,7 @@ class _DPClassifier(ClassifierMixin, DPEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any) -> Any:
         """Draw from the private posterior given X and y."""
-        X, y = validate_data(self, X, y, dtype=np.float64)
+        X, y = validated(self, X, y)
         check_classification_targets(y)
         self.classes_ = np.unique(y) if self.classes is None else np.array(sorted(self.classes))
         if len(self.classes_) < 2:
