@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .errors import InvalidArgument, WrongType
+from .errors import InvalidArgument, MissingFile, UnusableFile, WrongType
 
 LONGEST_TEXT = 60
 
@@ -91,7 +91,9 @@ def reals(value: Any, name: str) -> npt.NDArray[np.float64]:
 def one_of(value: Any, name: str, choices: Collection[str]) -> None:
     """Refuse what is not among the choices."""
     if not isinstance(value, str) or value not in choices:
-        raise InvalidArgument(f"{name} must be {' or '.join(map(_quoted, choices))}, not {given(value)}")
+        two = " or ".join(f'"{choice}"' for choice in choices)
+        wanted = two if len(choices) == 2 else f"one of {', '.join(choices)}"
+        raise InvalidArgument(f"{name} must be {wanted}, not {given(value)}")
 
 
 def yes_or_no(value: Any, name: str) -> None:
@@ -121,8 +123,10 @@ def usable(path: Path, name: str) -> Iterator[None]:
     """Name the file that cannot be read or written, and why."""
     try:
         yield
+    except FileNotFoundError as error:
+        raise MissingFile(f"{name}: {path} cannot be used: there is no such file or folder") from error
     except OSError as error:
-        raise InvalidArgument(f"{name}: {path} cannot be used: {error.strerror or error}") from error
+        raise UnusableFile(f"{name}: {path} cannot be used: {error.strerror or error}") from error
 
 
 def given(value: Any) -> str:
@@ -143,10 +147,6 @@ def given(value: Any) -> str:
         text = repr(value)
         return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}..."
     return f"an object of type {type(value).__name__}"
-
-
-def _quoted(choice: str) -> str:
-    return f'"{choice}"'
 
 
 def _described(least: int, most: int | None) -> str:

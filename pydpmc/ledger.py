@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from . import ledger_file
 from .accounting import Guarantee, combine
+from .accounting.figures import lower
+from .accounting.privacy_filter import PrivacyFilter
 from .checks import file_path, given, positive, small_delta
 from .errors import BudgetError, LedgerError, ResumedElsewhere, WrongType
 from .ledger_state import FORMAT, Entry, State, fingerprint
@@ -54,7 +56,10 @@ class Ledger:
         if epsilon is not None or delta is not None:
             self._create(epsilon, delta)
         elif not self.path.exists():
-            raise LedgerError(f"there is no ledger {self.path}; make it with dp.Ledger(path, epsilon=..., delta=...)")
+            raise LedgerError(
+                f"ledger: there is no file {self.path}; make it with pydpmc.Ledger(path, epsilon=..., delta=...) "
+                f"or with `pydpmc ledger create {self.path.name} --epsilon ... --delta ...`"
+            )
         state = self._state()
         self.epsilon, self.delta = state.filter.epsilon, state.filter.delta
         if epsilon is not None and delta is not None and (epsilon, delta) != (self.epsilon, self.delta):
@@ -159,6 +164,23 @@ class Ledger:
                 )
             if ticket not in state.finished:
                 new.append({"kind": "commit", "ticket": ticket, "time": _now()})
+
+    def entry_of(self, ticket: str) -> dict[str, Any] | None:
+        """Return what a report shows of the run with this ticket, None if the ledger has none."""
+        state = self._state()
+        tickets = [record["ticket"] for record in state.reservations]
+        if ticket not in tickets:
+            return None
+        number = tickets.index(ticket) + 1
+        left = PrivacyFilter(self.epsilon, self.delta, state.filter.charges[:number]).remaining
+        return {
+            "ledger": self.path.name,
+            "run": number,
+            "reserved": state.reservations[number - 1]["time"],
+            "epsilon of the ledger": self.epsilon,
+            "delta of the ledger": self.delta,
+            "epsilon left after this run": float(lower(left, 4)),
+        }
 
     def _create(self, epsilon: float | None, delta: float | None) -> None:
         budget = {"epsilon": positive(epsilon, "epsilon"), "delta": small_delta(delta)}

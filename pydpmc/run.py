@@ -19,8 +19,9 @@ from .errors import InternalError, InvalidArgument
 from .ledger import Ledger
 from .models import Model
 from .plan import Adjacency, Plan, plan
-from .posterior import Posterior, Unsafe
-from .progress import Progress
+from .posterior import Posterior
+from .posterior_fields import Unsafe
+from .progress import Progress, say_resumed
 from .safekeeping import Safekeeping
 from .sampler_stats import sampler_stats
 from .samplers.protocol import Sampler
@@ -105,11 +106,14 @@ def run(
     core = _started(plan, common, data)
     with keeping:
         keeping.begin(core)
-        shown = Progress(plan.chains, steps, progress, core.steps_done)
+        if progress and core.steps_done > 0:
+            say_resumed(checkpoint, core.steps_done, steps)
+        shown = Progress(release.chains, steps, progress, core.steps_done)
         interrupted = _advance(core, steps, workers, shown, keeping)
         keeping.end(core)
     made = release.of(out, core.steps_done)
-    return _posterior(plan, core, made, void, unsafe_diagnostics, interrupted)
+    post = _posterior(plan, core, made, void, unsafe_diagnostics, interrupted)
+    return dataclasses.replace(post, ledger_entry=keeping.ledger_entry)
 
 
 def sample(

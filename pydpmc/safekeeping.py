@@ -52,6 +52,7 @@ class Safekeeping:
         self._path = None if checkpoint is None else file_path(checkpoint, "checkpoint")
         self._ticket, self._resumed = secrets.token_hex(16), 0
         self._lock: int | None = None
+        self.ledger_entry: dict[str, Any] | None = None
         self._next = 0.0
 
     def refuse(self, void: str | None) -> None:
@@ -86,9 +87,11 @@ class Safekeeping:
             raise CheckpointError("checkpoint: runs of this sampler cannot be resumed; leave it out")
         if self._path is not None and self._path.exists():
             self._resume(core, self._path)
-            return
-        self.save(core)
-        self._reserve(core)
+        else:
+            self.save(core)
+            self._reserve(core)
+        if self._ledger is not None:
+            self.ledger_entry = self._ledger.entry_of(self._ticket)
 
     def after_chunk(self, core: Any) -> None:
         """Save if it is time to."""

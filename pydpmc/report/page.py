@@ -62,7 +62,7 @@ def render(
         _model(post),
         _posterior(post),
         _diagnostics(post),
-        _provenance(post, ledger_entry),
+        _provenance(post, post.ledger_entry if ledger_entry is None else ledger_entry),
     ]
     style = resources.files(__package__).joinpath("style.css").read_text(encoding="utf-8")
     return (
@@ -154,6 +154,8 @@ def _posterior(post: Posterior) -> str:
 def _diagnostics(post: Posterior) -> str:
     if not _has_draws(post):
         return _section("Diagnostics", "<p>The run was stopped before it made a draw.</p>")
+    if post.plan.get("independent_draws"):
+        return _section("Diagnostics", _independent(post))
     rhat, ess = (post.summary().column(name) for name in ("rhat", "ess"))
     rhat, ess = rhat[np.isfinite(rhat)], ess[np.isfinite(ess)]
     if rhat.size == 0 or ess.size == 0:
@@ -167,6 +169,16 @@ def _diagnostics(post: Posterior) -> str:
     facts += [(f"acceptance of chain {k + 1}", f"{rate:.3f}") for k, rate in enumerate(post.acceptance)]
     stopped = "<p>The run was stopped by hand; all planned steps are charged.</p>" if post.interrupted else ""
     return _section("Diagnostics", f"<p>{verdict}</p>{stopped}" + _table((), facts) + _figures(charts.traces(post)))
+
+
+def _independent(post: Posterior) -> str:
+    chains, draws = next(iter(post.draws.values())).shape[:2]
+    several = f"These are {chains * draws:,} independent draws, each made on its own"
+    what = "This is one draw, made on its own" if chains * draws == 1 else several
+    return (
+        f"<p>{what}: no chain was released whose parts could be compared, and every draw counts in full. The guarantee "
+        "does not depend on it.</p>"
+    )
 
 
 def _provenance(post: Posterior, ledger_entry: Mapping[str, Any] | None) -> str:

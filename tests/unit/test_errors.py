@@ -34,5 +34,5 @@ def test_no_file_raises_an_error_without_the_common_base():
 def test_every_error_has_the_common_base_and_a_sentence(kind):
     assert issubclass(kind, errors.PydpmcError)
     assert len(kind.__doc__) > 30
-    builtin = (ValueError, TypeError, RuntimeError, ImportError)
+    builtin = (ValueError, TypeError, RuntimeError, ImportError, OSError)
     assert kind is errors.PydpmcError or issubclass(kind, builtin)  # whoever caught these still does
