@@ -61,6 +61,11 @@ class _DPRegressor(RegressorMixin, DPEstimator):  # type: ignore[misc]
         prediction = self.posterior_.predict(new)
         return (prediction.mean, prediction.sd) if return_std else prediction.mean
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = bool(self.private)  # on the few hundred records of scikit-learn's checks
+        return tags
+
 
 class DPLinearRegression(_DPRegressor):
     """Private Bayesian linear regression with Huber's loss, which bounds one record's influence without clipping.
@@ -135,3 +140,8 @@ class DPPoissonRegressor(_DPRegressor):
         mu, size = MU_PER_EPSILON * self.epsilon, public.size(self.adjacency) or 1
         weight = MIXING * mu**2 * size / model.dim(public) ** 2
         return Barker(w=float(np.clip(weight, 1.0 / size, 1.0)))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.positive_only = True
+        return tags
