@@ -9,7 +9,7 @@ import numpy as np
 
 from . import accounting as acc
 from .accounting.gaussian import largest_mu
-from .checks import whole
+from .checks import inside, number, one_of, positive, whole
 from .errors import InvalidArgument, UnsupportedEventError
 
 VARIANCE = {"langevin": 2.0, "paper": 1.0}  # of the injected noise, in units of eta / n
@@ -64,6 +64,10 @@ def max_step_size(
     """
     steps, batch_size, chains = whole(steps, "steps"), whole(batch_size, "batch_size"), whole(chains, "chains")
     _check(epsilon, delta, clip, decay, noise)
+    one_of(adjacency, "adjacency", ("replace", "add_remove"))
+    one_of(sampling, "sampling", ("poisson", "without_replacement"))
+    if batch_size > whole(n, "n"):
+        raise InvalidArgument(f"batch_size is {batch_size} but n is {n}: a batch has at most all records")
     if sampling == "without_replacement" and adjacency != "replace":
         raise UnsupportedEventError('sampling="without_replacement" is accounted for under adjacency="replace" only')
     starts, counts = _levels(steps, decay)
@@ -85,14 +89,11 @@ def max_step_size(
 
 def _check(epsilon: float, delta: float, clip: float, decay: float, noise: str) -> None:
     for name, value in (("epsilon", epsilon), ("clip", clip)):
-        if not (math.isfinite(value) and value > 0):
-            raise InvalidArgument(f"{name} must be a positive finite number, not {value!r}")
-    if not 0 < delta < 1:
-        raise InvalidArgument(f"delta must lie in (0, 1), not {delta!r}")
-    if not 0 <= decay <= 1:
+        positive(value, name)
+    inside(delta, "delta")
+    if not 0 <= number(decay, "decay") <= 1:
         raise InvalidArgument(f"decay must lie in [0, 1], not {decay!r}")
-    if noise not in VARIANCE:
-        raise InvalidArgument(f"noise must be one of {', '.join(VARIANCE)}, not {noise!r}")
+    one_of(noise, "noise", VARIANCE)
 
 
 def _levels(steps: int, decay: float) -> tuple[np.ndarray[tuple[int], np.dtype[np.float64]], list[int]]:
@@ -110,6 +111,4 @@ def _event(z: float, batch_size: int, n: int, sampling: str) -> acc.Event:
     gaussian = acc.Gaussian(z)
     if sampling == "poisson":
         return gaussian.poisson(batch_size / n)
-    if sampling == "without_replacement":
-        return gaussian.without_replacement(batch_size, n)
-    raise InvalidArgument(f'sampling must be "poisson" or "without_replacement", not {sampling!r}')
+    return gaussian.without_replacement(batch_size, n)

@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+from .errors import InvalidArgument
 from .public import Public
 
 Storage = Literal["float64", "float32"]
@@ -53,7 +54,7 @@ def inward(bounds: tuple[float, float], storage: str, name: str) -> tuple[float,
         float(towards_zero(high, storage)) if high >= 0 else -_away_from_zero(-high, storage),
     )
     if inside[0] > inside[1]:
-        raise ValueError(f'{name}: no {storage} lies within {bounds}; use storage="float64"')
+        raise InvalidArgument(f'{name}: no {storage} lies within {bounds}; use storage="float64"')
     return inside
 
 

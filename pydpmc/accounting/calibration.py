@@ -10,6 +10,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterable
 
+from ..checks import number, positive
 from ..errors import BudgetError, InvalidArgument
 from .bounds import bounds_of
 from .events import Event
@@ -63,10 +64,15 @@ def calibrate(
     >>> acc.compose([(bit, steps)]).epsilon(1e-6) <= 1.0
     True
     """
+    positive(epsilon, "epsilon")
+    if not 0.0 <= number(delta, "delta") < 1.0:
+        raise InvalidArgument(f"delta must lie in [0, 1), not {delta!r}")
     if bracket is None:
         if not integer:
             raise InvalidArgument("a real parameter needs bracket=(smallest, largest)")
         bracket = (1, LARGEST_COUNT)
+    if not 0 < bracket[0] <= bracket[1]:
+        raise InvalidArgument(f"bracket must be (smallest, largest), positive and in this order, not {bracket!r}")
     search = _Search(lambda x: compose(make_items(x), adjacency, unit=unit), epsilon, delta, adjacency, integer)
     search.enough = epsilon * (1.0 - unspent)
     return search.largest(*bracket)

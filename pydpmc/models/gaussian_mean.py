@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from ..checks import positive
 from ..priors import Normal, Prior
 from ..public import Public
 from .base import ROUNDING, Block, Model
-from .checks import require_positive
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,8 @@ class GaussianMean(Model):
     sigma: float = 1.0
 
     def __post_init__(self) -> None:
-        require_positive(self.sigma, "sigma")
+        super().__post_init__()
+        positive(self.sigma, "sigma")
 
     @property
     def constants(self) -> tuple[float, float]:

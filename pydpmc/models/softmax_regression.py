@@ -54,6 +54,7 @@ class SoftmaxRegression(LinearPredictor):
     classes: int = 2
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         object.__setattr__(self, "classes", whole(self.classes, "classes", least=2, most=MOST_CLASSES))
 
     @property
