@@ -1,14 +1,19 @@
 // READ FIRST. The vocabulary of the core.
 //
-// Records    the private rows, each [x_0 .. x_{d-1}, y], stored once by pydpmc.Data and never copied; all
-//            arithmetic is in double precision, whatever they are stored in. What is sampled, clipped and
-//            protected is a unit: a record, or a group of them if there are groups.
-// ModelSpec  which likelihood, and its public constants. theta = ([intercept,] slopes [, log sigma]);
-//            with a predictor per class (softmax): ([intercepts by class,] slopes class by class).
+// Records    the private rows, each [x_0 .. x_{d-1}, y], stored once by
+// pydpmc.Data and never copied; all
+//            arithmetic is in double precision, whatever they are stored in.
+//            What is sampled, clipped and protected is a unit: a record, or a
+//            group of them if there are groups.
+// ModelSpec  which likelihood, and its public constants. theta = ([intercept,]
+// slopes [, log sigma]);
+//            with a predictor per class (softmax): ([intercepts by class,]
+//            slopes class by class).
 // Model      (csrc/models) prepare(spec, theta): what a record needs of theta;
-//            loglik(predictor, target, prepared): eight records at a time, up to terms free of theta.
-// Grid       the public integer grid on which a record's clipped contribution is rounded.
-// Sampler    (csrc/samplers) parameters, State, init, step.
+//            loglik(predictor, target, prepared): eight records at a time, up
+//            to terms free of theta.
+// Grid       the public integer grid on which a record's clipped contribution
+// is rounded. Sampler    (csrc/samplers) parameters, State, init, step.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +21,10 @@
 
 namespace pydpmc {
 
-enum class Storage : int { float64, float32 };
+// fixed16: features are whole numbers of fixed16_step, the target is a float in
+// the two numbers after them.
+enum class Storage : int { float64, float32, fixed16 };
+constexpr double fixed16_step = 0x1p-14;  // a power of two, so that to multiply by it is exact
 
 struct Records {
   const void* rows;
@@ -26,13 +34,31 @@ struct Records {
   int stride;       // numbers from row to row
   bool has_target;  // the target, if any, is at index `columns`
 
-  // The unit of privacy is a group of rows, from group_start[g] to group_start[g + 1] - 1, or a row if null.
+  // The unit of privacy is a group of rows, from group_start[g] to
+  // group_start[g + 1] - 1, or a row if null.
   const int64_t* group_start = nullptr;
   int64_t groups = 0;
+  const double* squares = nullptr;  // |x|^2 of every row, if they are at hand
 
   [[gnu::always_inline]] int64_t units() const noexcept { return group_start ? groups : n; }
   [[gnu::always_inline]] int64_t first_row(int64_t unit) const noexcept {
     return group_start ? group_start[unit] : unit;
+  }
+};
+
+// The units that a sum visits: those named by `index`, or first ..
+// first+count-1 without one. Those of the next step, if known, may be fetched
+// early.
+struct Batch {
+  const uint32_t* index;
+  int64_t count;
+  int64_t first = 0;
+  const uint32_t* next = nullptr;
+  int64_t next_count = 0;
+
+  [[gnu::always_inline]] int64_t at(int64_t i) const noexcept { return index ? index[i] : first + i; }
+  [[gnu::always_inline]] int64_t at_or_after(int64_t i) const noexcept {
+    return i < count ? at(i) : i - count < next_count ? next[i - count] : at(count - 1);
   }
 };
 
@@ -57,8 +83,9 @@ struct ModelSpec {
   int predictors = 1;  // linear predictors of a record: the classes of a softmax
 };
 
-// Doubles that the kernels keep of one theta: slopes padded to a multiple of eight; with several predictors
-// also an offset each and their values for eight records.
+// Doubles that the kernels keep of one theta: slopes padded to a multiple of
+// eight; with several predictors also an offset each and their values for eight
+// records.
 [[gnu::always_inline]] inline size_t prepared_size(const ModelSpec& spec) noexcept {
   const size_t slopes = static_cast<size_t>((spec.columns + 7) / 8 * 8);
   const size_t predictors = static_cast<size_t>(spec.predictors);
@@ -80,7 +107,8 @@ struct GradientGrid {
   double per_unit;  // integers per unit of gradient
 };
 
-// What the accept test needs of the records. `clipped` is secret: it leaves only through unsafe diagnostics.
+// What the accept test needs of the records. `clipped` is secret: it leaves
+// only through unsafe diagnostics.
 struct RatioSum {
   int64_t sum = 0;
   int64_t sum_squares = 0;

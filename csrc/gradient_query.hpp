@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "concepts.hpp"
@@ -39,6 +40,13 @@ inline GradientGrid grid_within(double clip, double unit, int dim) noexcept {
   return {std::fmax(0.0, clip - room) * below_norm_rounding(static_cast<size_t>(dim)), 1.0 / unit};
 }
 
+// |x|^2 of every row, once for all steps.
+inline std::vector<double> squares_of(const Records& records) {
+  std::vector<double> squares(static_cast<size_t>(records.n));
+  kernels().squared_norms(records, squares.data());
+  return squares;
+}
+
 class GradientQuery {
  public:
   GradientQuery(const QuerySpec& spec, const ModelSpec& model, const Records& records)
@@ -46,7 +54,13 @@ class GradientQuery {
     if (spec.sampling == Sampling::full) return;
     subsampler_ = std::make_unique<Subsampler>(static_cast<uint64_t>(records.units()),
                                                static_cast<uint64_t>(spec.batch));
-    index_.resize(static_cast<size_t>(spec.batch));
+    for (Sample* sample : {&now_, &next_}) sample->index.resize(static_cast<size_t>(spec.batch));
+  }
+
+  // Before the first of consecutive steps. A sample is drawn a step early, so that its records are fetched
+  // while others are worked on; it belongs to its step, so nothing changes. None outlives a key.
+  void start(const Key& key, uint32_t chain, uint64_t step) noexcept {
+    if (spec_.sampling != Sampling::full) draw(key, chain, step, next_);
   }
 
   // The noised sum of gradients of log p(x | theta), noise sd per coordinate as given, into out.
@@ -71,22 +85,33 @@ class GradientQuery {
     if (spec_.sampling == Sampling::full) {
       team.sum([&](int thread, int64_t begin, int64_t end) noexcept {
         const int worker = first_thread + thread;
-        kernel.full_gradient(model_, records_, theta, workspaces.slopes(worker), begin, end, grid,
-                             workspaces.sums(worker));
+        kernel.gradient_sums(model_, records_, theta, workspaces.slopes(worker),
+                             {nullptr, end - begin, begin}, grid, workspaces.sums(worker));
         return RatioSum{};
       });
       workspaces.gather(first_thread, team.threads());
       return;
     }
+    std::swap(now_, next_);
+    draw(key, chain, step + 1, next_);
+    kernel.gradient_sums(model_, records_, theta, workspaces.slopes(first_thread),
+                         {now_.index.data(), now_.count, 0, next_.index.data(), next_.count}, grid,
+                         workspaces.sums(first_thread));
+  }
+
+  struct Sample {
+    std::vector<uint32_t> index;
+    int64_t count = 0;
+  };
+
+  void draw(const Key& key, uint32_t chain, uint64_t step, Sample& sample) noexcept {
     Stream choice(key, Purpose::subsample, chain, step);
-    int64_t count = spec_.batch;
+    sample.count = spec_.batch;
     if (spec_.sampling == Sampling::poisson) {
-      count = static_cast<int64_t>(spec_.count.draw(choice));
-      subsampler_->resize(static_cast<uint64_t>(count));
+      sample.count = static_cast<int64_t>(spec_.count.draw(choice));
+      subsampler_->resize(static_cast<uint64_t>(sample.count));
     }
-    subsampler_->draw(choice, index_.data());
-    kernel.batch_gradient(model_, records_, theta, workspaces.slopes(first_thread), index_.data(), count,
-                          grid, workspaces.sums(first_thread));
+    subsampler_->draw(choice, sample.index.data());
   }
 
   QuerySpec spec_;
@@ -94,7 +119,7 @@ class GradientQuery {
   Records records_;
   std::vector<int64_t> noise_;
   std::unique_ptr<Subsampler> subsampler_;
-  std::vector<uint32_t> index_;
+  Sample now_, next_;
 };
 
 }  // namespace pydpmc

@@ -49,6 +49,7 @@ class GradientRun {
   void step(GradientChain& chain, uint32_t id, int64_t step, Team& team, int first_thread);
 
   Target target_;
+  std::vector<double> squares_;
   bool full_;
   double weight_;  // w N / b
   Schedule schedule_;

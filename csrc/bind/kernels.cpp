@@ -72,8 +72,8 @@ py::tuple ratio_sum(const RowsArray& rows, int columns, bool has_target, const s
   if (index) {
     require_index(*index, records.units());
     Theta slopes(slopes_size(spec));
-    r = kernels().batch_ratio(spec, records, current.data(), proposal.data(), slopes.data(), index->data(),
-                              index->size(), grid);
+    r = kernels().batch_ratio(spec, records, current.data(), proposal.data(), slopes.data(),
+                              {index->data(), index->size()}, grid);
   } else {
     r = full_sum(spec, records, current, proposal, grid, threads, block);
   }
@@ -84,21 +84,18 @@ py::array_t<int64_t> gradient_sum(const RowsArray& rows, int columns, bool has_t
                                   const std::string& model, bool intercept, std::array<double, 2> constants,
                                   const Theta& theta, double clip, double per_unit,
                                   std::optional<Index> index, const Starts& group_start) {
-  const Records records = records_of(rows, columns, has_target, group_start);
+  Records records = records_of(rows, columns, has_target, group_start);
+  const Theta squares = squares_of(records);
+  records.squares = squares.data();
   const int dim = static_cast<int>(theta.size());
   const ModelSpec spec = model_of(model, records, intercept, constants, dim);
   require(clip >= 1e-100 && clip * per_unit < 0x1p50, "clip is too small, or its grid too fine");
   const GradientGrid grid = grid_within(clip, 1.0 / per_unit, dim);
   Workspaces workspaces(1, spec);
   workspaces.clear(0, 1);
-  if (index) {
-    require_index(*index, records.units());
-    kernels().batch_gradient(spec, records, theta.data(), workspaces.slopes(0), index->data(), index->size(),
-                             grid, workspaces.sums(0));
-  } else {
-    kernels().full_gradient(spec, records, theta.data(), workspaces.slopes(0), 0, records.units(), grid,
-                            workspaces.sums(0));
-  }
+  if (index) require_index(*index, records.units());
+  const Batch batch = index ? Batch{index->data(), index->size()} : Batch{nullptr, records.units()};
+  kernels().gradient_sums(spec, records, theta.data(), workspaces.slopes(0), batch, grid, workspaces.sums(0));
   return py::array_t<int64_t>(dim, workspaces.sums(0));
 }
 

@@ -1,7 +1,8 @@
-// The log-likelihood of a block of records and its gradient, in one pass over the rows: the only loop over
-// records of NUTS. A record's log-likelihood is clamped to `range`, where it is flat, and one that is NaN
-// adds nothing. Sums are of doubles, each in an order that is fixed by the block alone, whatever the
-// instruction set.
+// The log-likelihood of a block of records and its gradient, in one pass over
+// the rows: the only loop over records of NUTS. A record's log-likelihood is
+// clamped to `range`, where it is flat, and one that is NaN adds nothing. Sums
+// are of doubles, each in an order that is fixed by the block alone, whatever
+// the instruction set.
 #pragma once
 
 #include <type_traits>
@@ -28,6 +29,14 @@ PYDPMC_INLINE Vector load_as(const Scalar* from) noexcept {
 }
 
 template <class Vector>
+PYDPMC_INLINE Vector load_as(const int16_t* from) noexcept {
+  if constexpr (sizeof(Vector) == sizeof(double))
+    return *from;
+  else
+    return (Vector)widen<sizeof(Vector) / sizeof(double)>(from);
+}
+
+template <class Vector>
 PYDPMC_INLINE Vector load_as(const float* from) noexcept {
   if constexpr (sizeof(Vector) == sizeof(double)) {
     return *from;
@@ -39,7 +48,8 @@ PYDPMC_INLINE Vector load_as(const float* from) noexcept {
   }
 }
 
-// sums[j ..] += sum of weight[k] * (row[k][j ..] - centre[j ..]) over the eight rows; NaN counts as 0 then.
+// sums[j ..] += sum of weight[k] * (row[k][j ..] - centre[j ..]) over the eight
+// rows; NaN counts as 0 then.
 template <class Vector, class Scalar>
 PYDPMC_INLINE void add_entries(const Scalar* const (&row)[lanes], const double (&weight)[lanes],
                                const double* centre, int j, double* sums) noexcept {
@@ -49,7 +59,7 @@ PYDPMC_INLINE void add_entries(const Scalar* const (&row)[lanes], const double (
       x = x - load_as<Vector>(centre + j);
       x = x == x ? x : Vector{};
     }
-    return x * weight[k];
+    return x * (weight[k] * unit_of<Scalar>);
   };
   const Vector low = (term(0) + term(1)) + (term(2) + term(3));
   const Vector high = (term(4) + term(5)) + (term(6) + term(7));
@@ -57,8 +67,8 @@ PYDPMC_INLINE void add_entries(const Scalar* const (&row)[lanes], const double (
   std::memcpy(sums + j, &total, sizeof total);
 }
 
-// Rows of four or more columns are padded to a multiple of four: what is summed beyond the last column is
-// never read.
+// Rows of four or more columns are padded to a multiple of four: what is summed
+// beyond the last column is never read.
 template <class Scalar>
 PYDPMC_INLINE void add_weighted(const Scalar* const (&row)[lanes], const double (&weight)[lanes],
                                 const double* centre, int columns, double* sums) noexcept {
@@ -77,7 +87,8 @@ PYDPMC_INLINE F8 only_first(int count, F8 x) noexcept {
   return select(lane < fill(count), x, fill(0.0));
 }
 
-// out = {log-likelihood, gradient[dim]} of rows begin .. end-1; `sums` has room for padded(columns).
+// out = {log-likelihood, gradient[dim]} of rows begin .. end-1; `sums` has room
+// for padded(columns).
 template <class Model, class Scalar>
 inline void sum_density(const ModelSpec& spec, const Table<Scalar>& table, int64_t begin, int64_t end,
                         const Prepared& p, const LoglikRange& range, double* sums, double* out) noexcept {
@@ -116,7 +127,8 @@ inline void sum_density(const ModelSpec& spec, const Table<Scalar>& table, int64
   }
 }
 
-// The same for a predictor per class; `sums` has room for padded(columns) a class.
+// The same for a predictor per class; `sums` has room for padded(columns) a
+// class.
 template <class Model, class Scalar>
 inline void sum_softmax_density(const ModelSpec& spec, const Table<Scalar>& table, int64_t begin, int64_t end,
                                 const Prepared& p, const LoglikRange& range, double* sums,

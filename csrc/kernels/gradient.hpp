@@ -1,7 +1,9 @@
-// Sums of clipped per-record gradients on the integer grid: the only loop over records of the gradient
-// samplers. A record's gradient is scaled down to norm at most `clip`, each coordinate is rounded to the
-// nearest multiple of the grid step, and the integers are summed, so that order and threads do not matter. A
-// record whose gradient is not finite, or has a factor beyond 2^250, adds nothing.
+// Sums of clipped per-record gradients on the integer grid: the only loop over
+// records of the gradient samplers. A record's gradient is scaled down to norm
+// at most `clip`, each coordinate is rounded to the nearest multiple of the
+// grid step, and the integers are summed, so that order and threads do not
+// matter. A record whose gradient is not finite, or has a factor beyond 2^250,
+// adds nothing.
 #pragma once
 
 #include "kernels/float_sum.hpp"
@@ -9,8 +11,8 @@
 
 PYDPMC_ISA_BEGIN
 
-// Integers are accumulated with the bits of the rounding constant still in them; this many of them are taken
-// out.
+// Integers are accumulated with the bits of the rounding constant still in
+// them; this many of them are taken out.
 inline void remove_magic(int64_t* sums, int count, int64_t rows) noexcept {
   int64_t bits;
   std::memcpy(&bits, &rounding_magic, sizeof bits);
@@ -31,6 +33,7 @@ PYDPMC_INLINE void add_native(int64_t* sums, NativeF value) noexcept {
 template <class Scalar>
 PYDPMC_INLINE void add_row(int64_t* sums, const Scalar* row, const double* centre, double scale,
                            int columns) noexcept {
+  scale *= unit_of<Scalar>;
   const NativeF a = NativeF{} + scale;
   int j = 0;
   for (; j + native_lanes <= columns; j += native_lanes) {
@@ -66,13 +69,15 @@ PYDPMC_INLINE double squared_norm(const Scalar* row, const double* centre, int c
     const double x = static_cast<double>(row[j]) - (centre ? centre[j] : 0.0);
     rest += x * x;
   }
-  return sum_lanes(total) + rest;
+  return (sum_lanes(total) + rest) * (unit_of<Scalar> * unit_of<Scalar>);
 }
 
-// Squares up to here have products that neither overflow nor lose the norm to underflow.
+// Squares up to here have products that neither overflow nor lose the norm to
+// underflow.
 constexpr double largest_square = 0x1p500;
 
-// The squared norm of a gradient from the squares of its factors; infinite if it cannot be trusted.
+// The squared norm of a gradient from the squares of its factors; infinite if
+// it cannot be trusted.
 PYDPMC_INLINE double gradient_norm2(double row2, double first2, double second2) noexcept {
   const bool trusted = row2 <= largest_square && first2 <= largest_square && second2 <= largest_square;
   return trusted ? first2 * row2 + second2 : __builtin_inf();
@@ -84,8 +89,8 @@ PYDPMC_INLINE double onto_grid(double norm2, const GradientGrid& grid) noexcept 
   return (norm > grid.clip ? grid.clip / norm : 1.0) * grid.per_unit;
 }
 
-// Adds factor_of(norm^2) times the gradients of row_of(0) .. row_of(count-1) to sums[0 .. dim-1]; returns how
-// many could be trusted and were added.
+// Adds factor_of(norm^2) times the gradients of row_of(0) .. row_of(count-1) to
+// sums[0 .. dim-1]; returns how many could be trusted and were added.
 template <class Model, class Scalar, class RowOf, class FactorOf, class Sum>
 inline int64_t add_gradients(const ModelSpec& spec, const Table<Scalar>& table, const Prepared& p,
                              const RowOf& row_of, int64_t count, const FactorOf& factor_of,

@@ -13,6 +13,6 @@ PYDPMC_ISA_BEGIN
 
 extern const KernelTable table;
 const KernelTable table{PYDPMC_NAME(PYDPMC_ISA), chacha20_blocks, log_likelihoods, full_ratio, batch_ratio,
-                        full_gradient,           batch_gradient,  log_density};
+                        gradient_sums,           squared_norms,   log_density};
 
 PYDPMC_ISA_END
