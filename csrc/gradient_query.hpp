@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "concepts.hpp"
@@ -58,6 +59,13 @@ struct StreamUse {
   uint64_t subsample = 0, noise = 0, diffusion = 0;
 };
 
+// |x|^2 of every row, once for all steps.
+inline std::vector<double> squares_of(const Records& records) {
+  std::vector<double> squares(static_cast<size_t>(records.n));
+  kernels().squared_norms(records, squares.data());
+  return squares;
+}
+
 class GradientQuery {
  public:
   GradientQuery(const QuerySpec& spec, const ModelSpec& model, const Records& records)
@@ -65,7 +73,13 @@ class GradientQuery {
     if (spec.sampling == Sampling::full) return;
     subsampler_ = std::make_unique<Subsampler>(static_cast<uint64_t>(records.units()),
                                                static_cast<uint64_t>(spec.batch));
-    index_.resize(static_cast<size_t>(spec.batch));
+    for (Sample* sample : {&now_, &next_}) sample->index.resize(static_cast<size_t>(spec.batch));
+  }
+
+  // Before the first of consecutive steps. A sample is drawn a step early, so that its records are fetched
+  // while others are worked on; it belongs to its step, so nothing changes. None outlives a key.
+  void start(const Key& key, uint32_t chain, uint64_t step) noexcept {
+    if (spec_.sampling != Sampling::full) draw(key, chain, step, next_);
   }
 
   // The noised sum of gradients of log p(x | theta), noise sd per coordinate as given, into out; with the
@@ -96,46 +110,49 @@ class GradientQuery {
     workspaces.clear(first_thread, team.threads());
     if (spec_.sampling == Sampling::full) {
       team.sum([&](int thread, int64_t begin, int64_t end) noexcept {
-        add_records(theta, begin, end, grid, workspaces, first_thread + thread);
+        add(theta, {nullptr, end - begin, begin}, grid, workspaces, first_thread + thread);
         return RatioSum{};
       });
       workspaces.gather(first_thread, team.threads());
       return;
     }
+    std::swap(now_, next_);
+    draw(key, chain, step + 1, next_);
+    if (use) use->subsample = now_.words;
+    add(theta, {now_.index.data(), now_.count, 0, next_.index.data(), next_.count}, grid, workspaces,
+        first_thread);
+  }
+
+  struct Sample {
+    std::vector<uint32_t> index;
+    int64_t count = 0;
+    uint64_t words = 0;
+  };
+
+  void draw(const Key& key, uint32_t chain, uint64_t step, Sample& sample) noexcept {
     Stream choice(key, Purpose::subsample, chain, step);
-    int64_t count = spec_.batch;
+    sample.count = spec_.batch;
     if (spec_.sampling == Sampling::poisson) {
-      count = static_cast<int64_t>(spec_.count.draw(choice));
-      subsampler_->resize(static_cast<uint64_t>(count));
+      sample.count = static_cast<int64_t>(spec_.count.draw(choice));
+      subsampler_->resize(static_cast<uint64_t>(sample.count));
     }
-    subsampler_->draw(choice, index_.data());
-    if (use) use->subsample = choice.words_used();
-    add_batch(theta, count, grid, workspaces, first_thread);
+    subsampler_->draw(choice, sample.index.data());
+    sample.words = choice.words_used();
+  }
+
+  void add(const double* theta, const Batch& batch, const GradientGrid& grid, Workspaces& workspaces,
+           int thread) const noexcept {
+    const KernelTable& kernel = kernels();
+    double* slopes = workspaces.slopes(thread);
+    int64_t* sums = workspaces.sums(thread);
+    if (spec_.moments.taken())
+      kernel.moment_sums(model_, records_, theta, slopes, batch, grid, moment_grid(grid), sums);
+    else
+      kernel.gradient_sums(model_, records_, theta, slopes, batch, grid, sums);
   }
 
   MomentGrid moment_grid(const GradientGrid& grid) const noexcept {
     return {std::fmin(spec_.moments.clip, grid.clip), spec_.moments.scale * grid.per_unit};
-  }
-
-  void add_records(const double* theta, int64_t begin, int64_t end, const GradientGrid& grid,
-                   Workspaces& workspaces, int thread) const noexcept {
-    double* slopes = workspaces.slopes(thread);
-    int64_t* sums = workspaces.sums(thread);
-    if (spec_.moments.taken())
-      kernels().full_moments(model_, records_, theta, slopes, begin, end, grid, moment_grid(grid), sums);
-    else
-      kernels().full_gradient(model_, records_, theta, slopes, begin, end, grid, sums);
-  }
-
-  void add_batch(const double* theta, int64_t count, const GradientGrid& grid, Workspaces& workspaces,
-                 int thread) const noexcept {
-    double* slopes = workspaces.slopes(thread);
-    int64_t* sums = workspaces.sums(thread);
-    if (spec_.moments.taken())
-      kernels().batch_moments(model_, records_, theta, slopes, index_.data(), count, grid, moment_grid(grid),
-                              sums);
-    else
-      kernels().batch_gradient(model_, records_, theta, slopes, index_.data(), count, grid, sums);
   }
 
   QuerySpec spec_;
@@ -143,7 +160,7 @@ class GradientQuery {
   Records records_;
   std::vector<int64_t> noise_;
   std::unique_ptr<Subsampler> subsampler_;
-  std::vector<uint32_t> index_;
+  Sample now_, next_;
 };
 
 }  // namespace pydpmc

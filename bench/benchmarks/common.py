@@ -13,6 +13,7 @@ BATCH = 1000
 EFFECTIVE_RECORDS = 100.0  # w = 100 / N, as in papers/004
 COLUMNS = 10
 STORAGES = ("float64", "float32")
+STORAGES_OF_REGRESSIONS = (*STORAGES, "fixed16")
 
 
 def mixture_data(n=N, storage="float64"):

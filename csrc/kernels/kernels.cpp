@@ -13,8 +13,7 @@
 PYDPMC_ISA_BEGIN
 
 extern const KernelTable table;
-const KernelTable table{
-    PYDPMC_NAME(PYDPMC_ISA), chacha20_blocks, log_likelihoods, full_ratio,    batch_ratio,
-    full_gradient,           batch_gradient,  full_moments,    batch_moments, log_density};
+const KernelTable table{PYDPMC_NAME(PYDPMC_ISA), chacha20_blocks, log_likelihoods, full_ratio, batch_ratio,
+                        gradient_sums,           moment_sums,     squared_norms,   log_density};
 
 PYDPMC_ISA_END

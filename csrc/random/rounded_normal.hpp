@@ -87,9 +87,32 @@ std::int64_t draw(Words& words) {
 
 inline std::int64_t rounded_normal(Stream& stream) noexcept { return rounded_normal_detail::draw(stream); }
 
+// Words of a stream, fetched in blocks but never more than will be used: a draw takes at least one.
+class FetchedWords {
+ public:
+  FetchedWords(Stream& stream, std::size_t draws) noexcept : stream_(stream), draws_(draws) {}
+
+  std::uint64_t next64() noexcept {
+    if (position_ == filled_) {
+      filled_ = draws_ < block ? draws_ : block;
+      stream_.fill(words_, filled_);
+      position_ = 0;
+    }
+    return words_[position_++];
+  }
+  void draw_is_done() noexcept { --draws_; }
+
+ private:
+  static constexpr std::size_t block = 128;
+  Stream& stream_;
+  std::size_t draws_, position_ = 0, filled_ = 0;
+  std::uint64_t words_[block];
+};
+
 // The same as n calls of rounded_normal().
 inline void fill_rounded_normal(Stream& stream, std::int64_t* out, std::size_t n) noexcept {
-  for (std::size_t i = 0; i < n; ++i) out[i] = rounded_normal(stream);
+  FetchedWords words(stream, n);
+  for (std::size_t i = 0; i < n; ++i, words.draw_is_done()) out[i] = rounded_normal_detail::draw(words);
 }
 
 }  // namespace pydpmc
