@@ -24,6 +24,9 @@ struct KernelTable {
                           double* slopes, const Batch&, const Grid&) noexcept;
   void (*gradient_sums)(const ModelSpec&, const Records&, const double* theta, double* slopes, const Batch&,
                         const GradientGrid&, std::int64_t* sums) noexcept;
+  // Records for which has_narrow_sums(), on a narrow_grid().
+  void (*narrow_sums)(const ModelSpec&, const Records&, const double* theta, double* slopes, const Batch&,
+                      const GradientGrid&, std::int64_t* sums) noexcept;
   void (*moment_sums)(const ModelSpec&, const Records&, const double* theta, double* slopes, const Batch&,
                       const GradientGrid&, const MomentGrid&, std::int64_t* sums) noexcept;
   void (*squared_norms)(const Records&, double* squares) noexcept;

@@ -13,6 +13,7 @@
 
 #include "concepts.hpp"
 #include "dispatch.hpp"
+#include "narrow_grid.hpp"
 #include "random/count.hpp"
 #include "random/rounded_normal.hpp"
 #include "random/subsample.hpp"
@@ -66,10 +67,21 @@ inline std::vector<double> squares_of(const Records& records) {
   return squares;
 }
 
+// The grid of one step: `bits` as of grid_bits.
+struct StepGrid {
+  GradientGrid grid;
+  int bits;
+  bool narrow;
+};
+
 class GradientQuery {
  public:
   GradientQuery(const QuerySpec& spec, const ModelSpec& model, const Records& records)
-      : spec_(spec), model_(model), records_(records), noise_(spec.moments.coordinates(model.dim)) {
+      : spec_(spec),
+        model_(model),
+        records_(records),
+        has_narrow_(!spec.moments.taken() && has_narrow_sums(model, records)),
+        noise_(spec.moments.coordinates(model.dim)) {
     if (spec.sampling == Sampling::full) return;
     subsampler_ = std::make_unique<Subsampler>(static_cast<uint64_t>(records.units()),
                                                static_cast<uint64_t>(spec.batch));
@@ -87,10 +99,9 @@ class GradientQuery {
   void operator()(const Key& key, uint32_t chain, uint64_t step, const double* theta, double sd, Team& team,
                   int first_thread, Workspaces& workspaces, std::vector<double>& out,
                   StreamUse* use = nullptr) noexcept {
-    const int bits = grid_bits(spec_, sd);
-    const double unit = std::ldexp(sd, -bits);
-    const GradientGrid grid = grid_within(spec_.clip, unit, static_cast<int>(noise_.size()));
-    sum(key, chain, step, theta, grid, team, first_thread, workspaces, use);
+    const StepGrid step_grid = grid_for(sd);
+    const double unit = std::ldexp(sd, -step_grid.bits);
+    sum(key, chain, step, theta, step_grid, team, first_thread, workspaces, use);
     Stream stream(key, Purpose::noise, chain, step);
     const size_t noised = spec_.moments.noised ? noise_.size() : static_cast<size_t>(model_.dim);
     fill_rounded_normal(stream, noise_.data(), noised);
@@ -99,13 +110,24 @@ class GradientQuery {
     // floor() of the noise is half a grid step low on average; a shift of floor() is floor() on a coarser
     // grid.
     for (size_t j = 0; j < noise_.size(); ++j) {
-      const int64_t noise = noise_[j] >> (rounded_normal_bits - bits);
+      const int64_t noise = noise_[j] >> (rounded_normal_bits - step_grid.bits);
       out[j] = (static_cast<double>(sums[j] + noise) + 0.5) * unit;
     }
   }
 
  private:
-  void sum(const Key& key, uint32_t chain, uint64_t step, const double* theta, const GradientGrid& grid,
+  StepGrid grid_for(double sd) const noexcept {
+    const int most = grid_bits(spec_, sd);
+    if (has_narrow_ && spec_.clip >= 0x1p-100) {
+      const int bits = std::min(most, narrow_bits(model_, records_.storage, spec_.clip, sd));
+      const double unit = std::ldexp(sd, -bits);
+      if (bits >= least_narrow_bits)
+        return {narrow_grid(records_.storage, spec_.clip, unit, noise_.size()), bits, true};
+    }
+    return {grid_within(spec_.clip, std::ldexp(sd, -most), static_cast<int>(noise_.size())), most, false};
+  }
+
+  void sum(const Key& key, uint32_t chain, uint64_t step, const double* theta, const StepGrid& grid,
            Team& team, int first_thread, Workspaces& workspaces, StreamUse* use) noexcept {
     workspaces.clear(first_thread, team.threads());
     if (spec_.sampling == Sampling::full) {
@@ -140,13 +162,16 @@ class GradientQuery {
     sample.words = choice.words_used();
   }
 
-  void add(const double* theta, const Batch& batch, const GradientGrid& grid, Workspaces& workspaces,
+  void add(const double* theta, const Batch& batch, const StepGrid& step_grid, Workspaces& workspaces,
            int thread) const noexcept {
+    const GradientGrid& grid = step_grid.grid;
     const KernelTable& kernel = kernels();
     double* slopes = workspaces.slopes(thread);
     int64_t* sums = workspaces.sums(thread);
     if (spec_.moments.taken())
       kernel.moment_sums(model_, records_, theta, slopes, batch, grid, moment_grid(grid), sums);
+    else if (step_grid.narrow)
+      kernel.narrow_sums(model_, records_, theta, slopes, batch, grid, sums);
     else
       kernel.gradient_sums(model_, records_, theta, slopes, batch, grid, sums);
   }
@@ -158,6 +183,7 @@ class GradientQuery {
   QuerySpec spec_;
   ModelSpec model_;
   Records records_;
+  bool has_narrow_;
   std::vector<int64_t> noise_;
   std::unique_ptr<Subsampler> subsampler_;
   Sample now_, next_;

@@ -23,9 +23,10 @@ Rows = npt.NDArray[Any]
 
 
 def empty_rows(n: int, width: int, has_target: bool, storage: str) -> Rows:
-    """Zeros for n records; the core reads four features of a row at a time, so wider rows are whole fours."""
+    """Zeros for n records; the core reads four features of a row at a time, or sixteen of small numbers."""
     used = width + has_target * (2 if storage == "fixed16" else 1)
-    stride = used if width < 4 else (used + 3) // 4 * 4
+    whole = 1 if width < 4 else 16 if storage != "float64" and width >= 16 else 4
+    stride = (used + whole - 1) // whole * whole
     dtype = np.dtype(_DTYPES[storage])
     size = n * stride
     # Not np.zeros: numpy asks for huge pages in np.empty only, and rows read at random miss small ones.

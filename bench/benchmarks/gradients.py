@@ -15,7 +15,7 @@ def logistic_arrays(n, columns):
     return x, (random.random(n) < 0.5).astype(float)
 
 
-def logistic_data(n, columns, storage):
+def logistic_data(n, columns, storage="float64"):
     return dp.Data(*logistic_arrays(n, columns), row_norm=2.0, y_bounds=(0.0, 1.0), storage=storage)
 
 

@@ -1,11 +1,8 @@
 """SGLD (W2, W3) of pydpmc beside the limit kernels, one thread, in interleaved rounds. See ../README.md."""
 
 import argparse
-import ctypes as ct
 import statistics
-import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
@@ -15,61 +12,11 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from benchmarks import gradients  # noqa: E402
-from w1 import find_anchors  # noqa: E402
+from limit_kernels import CLIP, STEP_SIZE, find_anchors, sgld_limit  # noqa: E402
 
 import pydpmc as dp  # noqa: E402
 
 DTYPES = {"float64": (np.float64, "64"), "float32": (np.float32, "32"), "fixed16": (np.float32, "32")}
-STEP_SIZE, CLIP = 1e-5, 1.0
-
-
-class AnchorLimit:
-    """The limit kernel of shared/anchors; it needs AVX-512."""
-
-    name = "limit kernel of shared/anchors"
-
-    def __init__(self, anchors):
-        sys.path.insert(0, str(anchors))
-        import common
-
-        self.lib = common.lib()
-
-    def run(self, table, bits, batch, steps, out):
-        run = getattr(self.lib, f"sgld{bits}")
-        run(table, batch, steps, CLIP, 2 * STEP_SIZE, 1.0, 2, 1, 1, 1, 3, out.ctypes.data)
-
-
-class PortableLimit:
-    """bench/peers/portable_limit.cpp."""
-
-    name = "portable limit kernel"
-
-    def __init__(self):
-        target = Path(tempfile.gettempdir()) / f"pydpmc-portable-limit-{HERE.stat().st_ino}.so"
-        flags = ["-O3", "-march=native", "-ffast-math", "-fopenmp-simd", "-std=c++20", "-w", "-shared", "-fPIC"]
-        subprocess.check_call(["g++", *flags, "-o", str(target), str(HERE / "portable_limit.cpp")])
-        self.lib = ct.CDLL(str(target))
-        for bits in ("64", "32"):
-            make, drop, run = (getattr(self.lib, f"{verb}{bits}") for verb in ("make", "drop", "sgld"))
-            make.restype, make.argtypes = ct.c_void_p, [ct.c_void_p, ct.c_void_p, ct.c_int64, ct.c_int]
-            drop.restype, drop.argtypes = None, [ct.c_void_p]
-            run.restype = None
-            run.argtypes = [ct.c_void_p, ct.c_int, ct.c_int64, ct.c_double, ct.c_double, ct.c_uint64, ct.c_void_p]
-
-    def run(self, table, bits, batch, steps, out):
-        getattr(self.lib, f"sgld{bits}")(table, batch, steps, CLIP, STEP_SIZE, 3, out.ctypes.data)
-
-
-def limit_kernel(given):
-    anchors = find_anchors(given)
-    if anchors is None:
-        print("shared/anchors is not here: its limit kernels are skipped, the portable one is used")
-        return PortableLimit()
-    try:
-        return AnchorLimit(anchors)
-    except (OSError, subprocess.CalledProcessError):
-        print("the limit kernels of shared/anchors do not compile here (they need AVX-512): the portable one is used")
-        return PortableLimit()
 
 
 def seconds(run):
@@ -109,7 +56,7 @@ if __name__ == "__main__":
     parser.add_argument("--storage", nargs="*", default=list(gradients.common.STORAGES_OF_REGRESSIONS))
     parser.add_argument("--workload", nargs="*", default=["W2", "W3"])
     arguments = parser.parse_args()
-    kernel = limit_kernel(arguments.anchors)
+    kernel = sgld_limit(find_anchors(arguments.anchors))
     print(f"\n{kernel.name}, float32 for fixed16; steps per second of CPU time, best; ratio: median inside a round\n")
     print("| workload | storage | limit | pydpmc | pydpmc / limit |\n|---|---|---:|---:|---:|")
     for workload in arguments.workload:

@@ -121,22 +121,25 @@ void add_gradients(const Table<R>& t, const Batch& now, const Batch& next, const
   }
 }
 
-void normals(Xoshiro& g, std::vector<double>& z) {
+void normals(Xoshiro& g, std::vector<double>& z, std::vector<double>& angle) {
   const size_t half = z.size() / 2;
   for (double& v : z) v = g.unit();
 #pragma omp simd
   for (size_t j = 0; j < half; ++j) z[j] = std::sqrt(-2 * std::log(z[j]));
-  for (size_t j = 0; j < half; ++j) {
-    const double radius = z[j], angle = 6.283185307179586 * z[half + j];
-    z[j] = radius * std::cos(angle), z[half + j] = radius * std::sin(angle);
-  }
+  double* cosine = angle.data();
+#pragma omp simd
+  for (size_t j = 0; j < half; ++j) cosine[j] = std::cos(6.283185307179586 * z[half + j]);
+  asm volatile("" ::: "memory");  // else the two become one sincos, which does not vectorise
+#pragma omp simd
+  for (size_t j = 0; j < half; ++j) z[half + j] = z[j] * std::sin(6.283185307179586 * z[half + j]);
+  for (size_t j = 0; j < half; ++j) z[j] *= cosine[j];
 }
 
 template <class R>
 void sgld(const Table<R>& t, int batch, int64_t steps, double clip, double h, uint64_t seed, double* out) {
   const int d = t.columns;
   std::vector<R> theta(t.stride), sum(t.stride);
-  std::vector<double> z((d + 1) / 2 * 2);
+  std::vector<double> z((d + 1) / 2 * 2), angle(z.size() / 2);
   Batch now{std::vector<uint32_t>(2 * batch + 1000)}, next{now.index};
   Xoshiro g(seed);
   const double rate = double(batch) / double(t.n), noise = std::sqrt(2 * h);
@@ -146,7 +149,7 @@ void sgld(const Table<R>& t, int batch, int64_t steps, double clip, double h, ui
     draw(g, t.n, rate, next);
     std::memset(sum.data(), 0, sum.size() * sizeof(R));
     add_gradients(t, now, next, theta.data(), clip, sum.data());
-    normals(g, z);
+    normals(g, z, angle);
     for (int j = 0; j < d; ++j) theta[j] += R(h * (sum[j] / rate - theta[j]) + noise * z[j]);
   }
   for (int j = 0; j < d; ++j) out[j] = theta[j];

@@ -83,8 +83,8 @@ py::tuple ratio_sum(const RowsArray& rows, int columns, bool has_target, const s
 py::array_t<int64_t> gradient_sum(const RowsArray& rows, int columns, bool has_target,
                                   const std::string& model, bool intercept, std::array<double, 2> constants,
                                   const Theta& theta, double clip, double per_unit,
-                                  std::optional<Index> index, double moment_scale,
-                                  const Starts& group_start) {
+                                  std::optional<Index> index, double moment_scale, const Starts& group_start,
+                                  bool narrow) {
   Records records = records_of(rows, columns, has_target, group_start);
   const Theta squares = squares_of(records);
   records.squares = squares.data();
@@ -97,7 +97,13 @@ py::array_t<int64_t> gradient_sum(const RowsArray& rows, int columns, bool has_t
           "clip is too small, or its grid too fine");
   if (index) require_index(*index, records.units());
   const int released = static_cast<int>(moments.coordinates(dim));
-  const GradientGrid grid = grid_within(clip, 1.0 / per_unit, released);
+  require(!narrow || (!moments.taken() && has_narrow_sums(spec, records)),
+          "these records have no narrow sums");
+  const size_t dims = static_cast<size_t>(dim);
+  const GradientGrid grid = narrow ? narrow_grid(records.storage, clip, 1.0 / per_unit, dims)
+                                   : grid_within(clip, 1.0 / per_unit, released);
+  require(!narrow || records.storage == Storage::fixed16 || clip * per_unit <= largest_float_integer,
+          "the grid is too fine for narrow sums");
   Workspaces workspaces(1, spec, static_cast<size_t>(released));
   workspaces.clear(0, 1);
   const Batch batch = index ? Batch{index->data(), index->size()} : Batch{nullptr, records.units()};
@@ -105,6 +111,8 @@ py::array_t<int64_t> gradient_sum(const RowsArray& rows, int columns, bool has_t
   if (moments.taken())
     kernels().moment_sums(spec, records, theta.data(), slopes, batch, grid,
                           {grid.clip, moment_scale * grid.per_unit}, workspaces.sums(0));
+  else if (narrow)
+    kernels().narrow_sums(spec, records, theta.data(), slopes, batch, grid, workspaces.sums(0));
   else
     kernels().gradient_sums(spec, records, theta.data(), slopes, batch, grid, workspaces.sums(0));
   return py::array_t<int64_t>(released, workspaces.sums(0));
@@ -128,7 +136,7 @@ void bind_kernels(py::module_& m) {
   m.def("gradient_sum", &gradient_sum, py::kw_only(), py::arg("rows").noconvert(), py::arg("columns"),
         py::arg("has_target"), py::arg("model"), py::arg("intercept"), py::arg("constants"), py::arg("theta"),
         py::arg("clip"), py::arg("per_unit"), py::arg("index") = py::none(), py::arg("moment_scale") = 0.0,
-        py::arg("group_start").noconvert() = py::none(),
+        py::arg("group_start").noconvert() = py::none(), py::arg("narrow") = false,
         "For tests: the integer sum of the clipped gradients, of all records or of a batch, and of their "
         "scaled second moments if moment_scale is positive.");
 }

@@ -80,11 +80,6 @@ PYDPMC_INLINE void add_weighted(const Scalar* const (&row)[lanes], const double 
   if (j < end) add_entries<Quad>(row, weight, centre, j, sums);
 }
 
-PYDPMC_INLINE F8 only_first(int count, F8 x) noexcept {
-  const F8 lane = gather([](int k) PYDPMC_LAMBDA { return static_cast<double>(k); });
-  return select(lane < fill(count), x, fill(0.0));
-}
-
 // out = {log-likelihood, gradient[dim]} of rows begin .. end-1; `sums` has room for padded(columns).
 template <class Model, class Scalar>
 inline void sum_density(const ModelSpec& spec, const Table<Scalar>& table, int64_t begin, int64_t end,

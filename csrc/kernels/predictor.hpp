@@ -94,6 +94,12 @@ PYDPMC_INLINE F8 gather(const Value& value) noexcept {
   return r;
 }
 
+// Zero in all lanes but the first `count`.
+PYDPMC_INLINE F8 only_first(int count, F8 x) noexcept {
+  const F8 lane = gather([](int k) PYDPMC_LAMBDA { return static_cast<double>(k); });
+  return select(lane < fill(count), x, fill(0.0));
+}
+
 template <class Model, class Scalar, class Fetch>
 PYDPMC_INLINE F8 predict(const Scalar* const (&row)[lanes], int columns, const Prepared& p,
                          const Fetch& fetch) noexcept {

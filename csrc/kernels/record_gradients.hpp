@@ -72,9 +72,9 @@ struct RowsAhead {
 // Adds the clipped gradients of the records of a batch to sums[0 .. dim-1]; returns how many could be trusted
 // and were added.
 template <class Model, class Scalar>
-inline int64_t add_record_gradients(const ModelSpec& spec, const Table<Scalar>& table, const double* squares,
-                                    const Prepared& p, const Batch& batch, const GradientGrid& grid,
-                                    int64_t* sums) noexcept {
+[[gnu::noinline]] int64_t add_record_gradients(const ModelSpec& spec, const Table<Scalar>& table,
+                                               const double* squares, const Prepared& p, const Batch& batch,
+                                               const GradientGrid& grid, int64_t* sums) noexcept {
   constexpr int64_t distance = 2 * lanes;
   const GradientShape<Model> shape(spec, p);
   int64_t added = 0;

@@ -41,20 +41,27 @@ class Subsampler {
   // fewer than 1.4 tries each; whether one is accepted is no branch.
   void draw_distinct(Stream& stream, std::uint32_t* out) noexcept {
     std::uint64_t words[chunk], found = 0;
-    while (found < drawn_) {
-      const std::uint64_t pairs = (drawn_ - found + 1) / 2;
+    while (drawn_ - found >= 2) {
+      const std::uint64_t pairs = (drawn_ - found) / 2;
       const std::size_t fetched = pairs < chunk ? static_cast<std::size_t>(pairs) : chunk;
       stream.fill(words, fetched);
-      for (std::size_t i = 0; i < 2 * fetched && found < drawn_; ++i) {
-        const std::uint64_t half = i % 2 ? words[i / 2] >> 32 : words[i / 2] & 0xffffffff;
-        const std::uint64_t product = half * n_, index = product >> 32;
-        std::uint64_t& word = members_[index >> 6];
-        const bool fresh = ((word >> (index & 63) & 1) == 0) & ((product & 0xffffffff) >= surplus_);
-        out[found] = static_cast<std::uint32_t>(index);
-        word |= std::uint64_t{fresh} << (index & 63);
-        found += fresh;
+      for (std::size_t i = 0; i < fetched; ++i) {
+        found += take(words[i] & 0xffffffff, out + found);
+        found += take(words[i] >> 32, out + found);
       }
     }
+    while (found < drawn_) found += take(stream.next64() & 0xffffffff, out + found);
+  }
+
+  // Writes the index that half a word stands for; returns 1 if it is accepted.
+  std::uint64_t take(std::uint64_t half, std::uint32_t* out) noexcept {
+    const std::uint64_t product = half * n_, index = product >> 32, bit = std::uint64_t{1} << (index & 63);
+    std::uint64_t& word = members_[index >> 6];
+    const std::uint64_t before = word;
+    const bool fresh = ((before & bit) == 0) & ((product & 0xffffffff) >= surplus_);
+    *out = static_cast<std::uint32_t>(index);
+    word = fresh ? before | bit : before;
+    return fresh;
   }
 
   // Everybody who was not drawn.
