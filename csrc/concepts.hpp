@@ -16,7 +16,10 @@
 
 namespace pydpmc {
 
-enum class Storage : int { float64, float32 };
+// fixed16: features are whole numbers of fixed16_step, the target is a float in
+// the two numbers after them.
+enum class Storage : int { float64, float32, fixed16 };
+constexpr double fixed16_step = 0x1p-14;  // a power of two, so that to multiply by it is exact
 
 struct Records {
   const void* rows;
@@ -29,10 +32,27 @@ struct Records {
   // The unit of privacy is a group of rows, from group_start[g] to group_start[g + 1] - 1, or a row if null.
   const int64_t* group_start = nullptr;
   int64_t groups = 0;
+  const double* squares = nullptr;  // |x|^2 of every row, if they are at hand
 
   [[gnu::always_inline]] int64_t units() const noexcept { return group_start ? groups : n; }
   [[gnu::always_inline]] int64_t first_row(int64_t unit) const noexcept {
     return group_start ? group_start[unit] : unit;
+  }
+};
+
+// The units that a sum visits: those named by `index`, or first ..
+// first+count-1 without one. Those of the next step, if known, may be fetched
+// early.
+struct Batch {
+  const uint32_t* index;
+  int64_t count;
+  int64_t first = 0;
+  const uint32_t* next = nullptr;
+  int64_t next_count = 0;
+
+  [[gnu::always_inline]] int64_t at(int64_t i) const noexcept { return index ? index[i] : first + i; }
+  [[gnu::always_inline]] int64_t at_or_after(int64_t i) const noexcept {
+    return i < count ? at(i) : i - count < next_count ? next[i - count] : at(count - 1);
   }
 };
 

@@ -21,20 +21,15 @@ struct KernelTable {
                          std::int64_t begin, std::int64_t end, const double* current_loglik,
                          double* proposed_loglik, const Grid&) noexcept;
   RatioSum (*batch_ratio)(const ModelSpec&, const Records&, const double* current, const double* proposal,
-                          double* slopes, const std::uint32_t* index, std::int64_t count,
-                          const Grid&) noexcept;
-  void (*full_gradient)(const ModelSpec&, const Records&, const double* theta, double* slopes,
-                        std::int64_t begin, std::int64_t end, const GradientGrid&,
-                        std::int64_t* sums) noexcept;
-  void (*batch_gradient)(const ModelSpec&, const Records&, const double* theta, double* slopes,
-                         const std::uint32_t* index, std::int64_t count, const GradientGrid&,
-                         std::int64_t* sums) noexcept;
-  void (*full_moments)(const ModelSpec&, const Records&, const double* theta, double* slopes,
-                       std::int64_t begin, std::int64_t end, const GradientGrid&, const MomentGrid&,
-                       std::int64_t* sums) noexcept;
-  void (*batch_moments)(const ModelSpec&, const Records&, const double* theta, double* slopes,
-                        const std::uint32_t* index, std::int64_t count, const GradientGrid&,
-                        const MomentGrid&, std::int64_t* sums) noexcept;
+                          double* slopes, const Batch&, const Grid&) noexcept;
+  void (*gradient_sums)(const ModelSpec&, const Records&, const double* theta, double* slopes, const Batch&,
+                        const GradientGrid&, std::int64_t* sums) noexcept;
+  // Records for which has_narrow_sums(), on a narrow_grid().
+  void (*narrow_sums)(const ModelSpec&, const Records&, const double* theta, double* slopes, const Batch&,
+                      const GradientGrid&, std::int64_t* sums) noexcept;
+  void (*moment_sums)(const ModelSpec&, const Records&, const double* theta, double* slopes, const Batch&,
+                      const GradientGrid&, const MomentGrid&, std::int64_t* sums) noexcept;
+  void (*squared_norms)(const Records&, double* squares) noexcept;
   void (*log_density)(const ModelSpec&, const Records&, const double* theta, double* slopes,
                       std::int64_t begin, std::int64_t end, const LoglikRange&, double* out) noexcept;
 };

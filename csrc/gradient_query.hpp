@@ -8,10 +8,12 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "concepts.hpp"
 #include "dispatch.hpp"
+#include "narrow_grid.hpp"
 #include "random/count.hpp"
 #include "random/rounded_normal.hpp"
 #include "random/subsample.hpp"
@@ -58,14 +60,38 @@ struct StreamUse {
   uint64_t subsample = 0, noise = 0, diffusion = 0;
 };
 
+// |x|^2 of every row, once for all steps.
+inline std::vector<double> squares_of(const Records& records) {
+  std::vector<double> squares(static_cast<size_t>(records.n));
+  kernels().squared_norms(records, squares.data());
+  return squares;
+}
+
+// The grid of one step: `bits` as of grid_bits.
+struct StepGrid {
+  GradientGrid grid;
+  int bits;
+  bool narrow;
+};
+
 class GradientQuery {
  public:
   GradientQuery(const QuerySpec& spec, const ModelSpec& model, const Records& records)
-      : spec_(spec), model_(model), records_(records), noise_(spec.moments.coordinates(model.dim)) {
+      : spec_(spec),
+        model_(model),
+        records_(records),
+        has_narrow_(!spec.moments.taken() && has_narrow_sums(model, records)),
+        noise_(spec.moments.coordinates(model.dim)) {
     if (spec.sampling == Sampling::full) return;
     subsampler_ = std::make_unique<Subsampler>(static_cast<uint64_t>(records.units()),
                                                static_cast<uint64_t>(spec.batch));
-    index_.resize(static_cast<size_t>(spec.batch));
+    for (Sample* sample : {&now_, &next_}) sample->index.resize(static_cast<size_t>(spec.batch));
+  }
+
+  // Before the first of consecutive steps. A sample is drawn a step early, so that its records are fetched
+  // while others are worked on; it belongs to its step, so nothing changes. None outlives a key.
+  void start(const Key& key, uint32_t chain, uint64_t step) noexcept {
+    if (spec_.sampling != Sampling::full) draw(key, chain, step, next_);
   }
 
   // The noised sum of gradients of log p(x | theta), noise sd per coordinate as given, into out; with the
@@ -73,10 +99,9 @@ class GradientQuery {
   void operator()(const Key& key, uint32_t chain, uint64_t step, const double* theta, double sd, Team& team,
                   int first_thread, Workspaces& workspaces, std::vector<double>& out,
                   StreamUse* use = nullptr) noexcept {
-    const int bits = grid_bits(spec_, sd);
-    const double unit = std::ldexp(sd, -bits);
-    const GradientGrid grid = grid_within(spec_.clip, unit, static_cast<int>(noise_.size()));
-    sum(key, chain, step, theta, grid, team, first_thread, workspaces, use);
+    const StepGrid step_grid = grid_for(sd);
+    const double unit = std::ldexp(sd, -step_grid.bits);
+    sum(key, chain, step, theta, step_grid, team, first_thread, workspaces, use);
     Stream stream(key, Purpose::noise, chain, step);
     const size_t noised = spec_.moments.noised ? noise_.size() : static_cast<size_t>(model_.dim);
     fill_rounded_normal(stream, noise_.data(), noised);
@@ -85,65 +110,83 @@ class GradientQuery {
     // floor() of the noise is half a grid step low on average; a shift of floor() is floor() on a coarser
     // grid.
     for (size_t j = 0; j < noise_.size(); ++j) {
-      const int64_t noise = noise_[j] >> (rounded_normal_bits - bits);
+      const int64_t noise = noise_[j] >> (rounded_normal_bits - step_grid.bits);
       out[j] = (static_cast<double>(sums[j] + noise) + 0.5) * unit;
     }
   }
 
  private:
-  void sum(const Key& key, uint32_t chain, uint64_t step, const double* theta, const GradientGrid& grid,
+  StepGrid grid_for(double sd) const noexcept {
+    const int most = grid_bits(spec_, sd);
+    if (has_narrow_ && spec_.clip >= 0x1p-100) {
+      const int bits = std::min(most, narrow_bits(model_, records_.storage, spec_.clip, sd));
+      const double unit = std::ldexp(sd, -bits);
+      if (bits >= least_narrow_bits)
+        return {narrow_grid(records_.storage, spec_.clip, unit, noise_.size()), bits, true};
+    }
+    return {grid_within(spec_.clip, std::ldexp(sd, -most), static_cast<int>(noise_.size())), most, false};
+  }
+
+  void sum(const Key& key, uint32_t chain, uint64_t step, const double* theta, const StepGrid& grid,
            Team& team, int first_thread, Workspaces& workspaces, StreamUse* use) noexcept {
     workspaces.clear(first_thread, team.threads());
     if (spec_.sampling == Sampling::full) {
       team.sum([&](int thread, int64_t begin, int64_t end) noexcept {
-        add_records(theta, begin, end, grid, workspaces, first_thread + thread);
+        add(theta, {nullptr, end - begin, begin}, grid, workspaces, first_thread + thread);
         return RatioSum{};
       });
       workspaces.gather(first_thread, team.threads());
       return;
     }
+    std::swap(now_, next_);
+    draw(key, chain, step + 1, next_);
+    if (use) use->subsample = now_.words;
+    add(theta, {now_.index.data(), now_.count, 0, next_.index.data(), next_.count}, grid, workspaces,
+        first_thread);
+  }
+
+  struct Sample {
+    std::vector<uint32_t> index;
+    int64_t count = 0;
+    uint64_t words = 0;
+  };
+
+  void draw(const Key& key, uint32_t chain, uint64_t step, Sample& sample) noexcept {
     Stream choice(key, Purpose::subsample, chain, step);
-    int64_t count = spec_.batch;
+    sample.count = spec_.batch;
     if (spec_.sampling == Sampling::poisson) {
-      count = static_cast<int64_t>(spec_.count.draw(choice));
-      subsampler_->resize(static_cast<uint64_t>(count));
+      sample.count = static_cast<int64_t>(spec_.count.draw(choice));
+      subsampler_->resize(static_cast<uint64_t>(sample.count));
     }
-    subsampler_->draw(choice, index_.data());
-    if (use) use->subsample = choice.words_used();
-    add_batch(theta, count, grid, workspaces, first_thread);
+    subsampler_->draw(choice, sample.index.data());
+    sample.words = choice.words_used();
+  }
+
+  void add(const double* theta, const Batch& batch, const StepGrid& step_grid, Workspaces& workspaces,
+           int thread) const noexcept {
+    const GradientGrid& grid = step_grid.grid;
+    const KernelTable& kernel = kernels();
+    double* slopes = workspaces.slopes(thread);
+    int64_t* sums = workspaces.sums(thread);
+    if (spec_.moments.taken())
+      kernel.moment_sums(model_, records_, theta, slopes, batch, grid, moment_grid(grid), sums);
+    else if (step_grid.narrow)
+      kernel.narrow_sums(model_, records_, theta, slopes, batch, grid, sums);
+    else
+      kernel.gradient_sums(model_, records_, theta, slopes, batch, grid, sums);
   }
 
   MomentGrid moment_grid(const GradientGrid& grid) const noexcept {
     return {std::fmin(spec_.moments.clip, grid.clip), spec_.moments.scale * grid.per_unit};
   }
 
-  void add_records(const double* theta, int64_t begin, int64_t end, const GradientGrid& grid,
-                   Workspaces& workspaces, int thread) const noexcept {
-    double* slopes = workspaces.slopes(thread);
-    int64_t* sums = workspaces.sums(thread);
-    if (spec_.moments.taken())
-      kernels().full_moments(model_, records_, theta, slopes, begin, end, grid, moment_grid(grid), sums);
-    else
-      kernels().full_gradient(model_, records_, theta, slopes, begin, end, grid, sums);
-  }
-
-  void add_batch(const double* theta, int64_t count, const GradientGrid& grid, Workspaces& workspaces,
-                 int thread) const noexcept {
-    double* slopes = workspaces.slopes(thread);
-    int64_t* sums = workspaces.sums(thread);
-    if (spec_.moments.taken())
-      kernels().batch_moments(model_, records_, theta, slopes, index_.data(), count, grid, moment_grid(grid),
-                              sums);
-    else
-      kernels().batch_gradient(model_, records_, theta, slopes, index_.data(), count, grid, sums);
-  }
-
   QuerySpec spec_;
   ModelSpec model_;
   Records records_;
+  bool has_narrow_;
   std::vector<int64_t> noise_;
   std::unique_ptr<Subsampler> subsampler_;
-  std::vector<uint32_t> index_;
+  Sample now_, next_;
 };
 
 }  // namespace pydpmc

@@ -32,6 +32,7 @@ BarkerRun::BarkerRun(Target target, Barker barker, Proposal proposal, Key key, b
     } else {
       chain.subsampler = std::make_unique<Subsampler>(n, static_cast<uint64_t>(barker_.batch));
       chain.batch.resize(static_cast<size_t>(barker_.batch));
+      chain.next_batch.resize(chain.batch.size());
     }
   }
 }
@@ -50,6 +51,7 @@ void BarkerRun::advance(int64_t steps, int threads, int64_t block) {
 void BarkerRun::advance_chain(uint32_t id, int64_t steps, Team& team, int first_thread) {
   Chain& chain = chains_[id];
   if (!logliks_known_ && barker_.batch == 0) refresh_loglik(chain, team, first_thread);
+  draw_next_batch(chain, id, static_cast<uint64_t>(done_));
   for (int64_t t = done_; t < done_ + steps; ++t) {
     step(chain, id, static_cast<uint64_t>(t), team, first_thread);
     draws_.record(chain.theta, id, t + 1);
@@ -73,16 +75,23 @@ void BarkerRun::step(Chain& chain, uint32_t id, uint64_t step, Team& team, int f
 RatioSum BarkerRun::ratios(Chain& chain, uint32_t id, uint64_t step, Team& team, int first_thread) {
   const KernelTable& kernel = kernels();
   if (barker_.batch > 0) {
-    Stream choice(key_, Purpose::subsample, id, step);
-    chain.subsampler->draw(choice, chain.batch.data());
-    return kernel.batch_ratio(target_.model, target_.records, chain.theta.data(), chain.proposal.data(),
-                              slopes_of(first_thread), chain.batch.data(), barker_.batch, barker_.grid);
+    chain.batch.swap(chain.next_batch);
+    draw_next_batch(chain, id, step + 1);
+    return kernel.batch_ratio(
+        target_.model, target_.records, chain.theta.data(), chain.proposal.data(), slopes_of(first_thread),
+        {chain.batch.data(), barker_.batch, 0, chain.next_batch.data(), barker_.batch}, barker_.grid);
   }
   return team.sum([&](int thread, int64_t begin, int64_t end) noexcept {
     return kernel.full_ratio(target_.model, target_.records, chain.proposal.data(),
                              slopes_of(first_thread + thread), begin, end, chain.loglik.data(),
                              chain.proposed_loglik.data(), barker_.grid);
   });
+}
+
+void BarkerRun::draw_next_batch(Chain& chain, uint32_t id, uint64_t step) {
+  if (barker_.batch == 0) return;
+  Stream choice(key_, Purpose::subsample, id, step);
+  chain.subsampler->draw(choice, chain.next_batch.data());
 }
 
 void BarkerRun::refresh_loglik(Chain& chain, Team& team, int first_thread) {
@@ -116,6 +125,7 @@ std::vector<uint8_t> BarkerRun::audit(const std::vector<double>& theta, const st
   chain.theta = theta;
   chain.proposal = proposal;
   if (barker_.batch == 0) refresh_loglik(chain, alone, 0);
+  draw_next_batch(chain, 0, static_cast<uint64_t>(first));
   const double prior_ratio =
       log_prior(target_.prior, proposal.data()) - log_prior(target_.prior, theta.data());
   std::vector<uint8_t> bits(static_cast<size_t>(count));

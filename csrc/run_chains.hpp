@@ -22,7 +22,7 @@ struct Chain {
   std::vector<double> theta, proposal, direction;
   std::vector<double> loglik, proposed_loglik;  // full data
   std::unique_ptr<Subsampler> subsampler;       // minibatch
-  std::vector<uint32_t> batch;
+  std::vector<uint32_t> batch, next_batch;      // of the next step: drawn early, fetched meanwhile
   double log_prior = 0.0;
   int64_t accepted = 0, clipped = 0;
 };
@@ -57,6 +57,7 @@ class BarkerRun {
   void advance_chain(uint32_t id, int64_t steps, Team& team, int first_thread);
   void step(Chain& chain, uint32_t id, uint64_t step, Team& team, int first_thread);
   RatioSum ratios(Chain& chain, uint32_t id, uint64_t step, Team& team, int first_thread);
+  void draw_next_batch(Chain& chain, uint32_t id, uint64_t step);
   void refresh_loglik(Chain& chain, Team& team, int first_thread);
   double* slopes_of(int thread) { return slopes_.data() + static_cast<size_t>(thread) * slopes_stride_; }
 

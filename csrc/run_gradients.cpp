@@ -34,6 +34,8 @@ GradientRun::GradientRun(Target target, const QuerySpec& query, double weight, S
       generation_(fork_generation()),
       chains_(static_cast<size_t>(chains)),
       draws_(draws) {
+  squares_ = squares_of(target_.records);
+  target_.records.squares = squares_.data();
   const size_t dim = static_cast<size_t>(target_.model.dim);
   for (size_t c = 0; c < chains_.size(); ++c) {
     GradientChain& chain = chains_[c];
@@ -57,6 +59,7 @@ void GradientRun::advance(int64_t steps, int threads, int64_t block) {
 }
 
 void GradientRun::advance_chain(uint32_t id, int64_t steps, Team& team, int first_thread) {
+  if (steps > 0) chains_[id].query->start(key_, id, static_cast<uint64_t>(done_));
   for (int64_t t = done_; t < done_ + steps; ++t) {
     step(chains_[id], id, t, team, first_thread);
     draws_.record(chains_[id].theta, id, t + 1);
@@ -98,6 +101,7 @@ std::vector<double> GradientRun::audit(const std::vector<double>& theta, int64_t
   Workspaces workspaces(1, target_.model, released_);
   Team alone(target_.records.units(), block, 1);
   std::vector<double> sums(static_cast<size_t>(count) * released_), one(released_);
+  chains_.front().query->start(key_, 0, static_cast<uint64_t>(first));
   for (int64_t t = 0; t < count; ++t) {
     (*chains_.front().query)(key_, 0, static_cast<uint64_t>(first + t), theta.data(), schedule_.noise.front(),
                              alone, 0, workspaces, one);

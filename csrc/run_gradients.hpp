@@ -54,6 +54,7 @@ class GradientRun {
   void step(GradientChain& chain, uint32_t id, int64_t step, Team& team, int first_thread);
 
   Target target_;
+  std::vector<double> squares_;
   bool full_;
   size_t released_;  // length of a noised sum
   double weight_;    // w N / b

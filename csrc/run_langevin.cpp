@@ -4,6 +4,7 @@
 
 #include "chains.hpp"
 #include "dispatch.hpp"
+#include "gradient_query.hpp"
 
 namespace pydpmc {
 
@@ -18,6 +19,8 @@ LangevinRun::LangevinRun(Target target, const GradientGrid& grid, Langevin sampl
       generation_(fork_generation()),
       chains_(static_cast<size_t>(chains)),
       out_(out) {
+  squares_ = squares_of(target_.records);
+  target_.records.squares = squares_.data();
   const size_t dim = static_cast<size_t>(target_.model.dim);
   for (size_t c = 0; c < chains_.size(); ++c) {
     Chain& chain = chains_[c];
@@ -55,8 +58,8 @@ void LangevinRun::sum_gradients(const double* theta, Team& team, int first_threa
   workspaces_->clear(first_thread, team.threads());
   team.sum([&](int thread, int64_t begin, int64_t end) noexcept {
     const int worker = first_thread + thread;
-    kernel.full_gradient(target_.model, target_.records, theta, workspaces_->slopes(worker), begin, end,
-                         grid_, workspaces_->sums(worker));
+    kernel.gradient_sums(target_.model, target_.records, theta, workspaces_->slopes(worker),
+                         {nullptr, end - begin, begin}, grid_, workspaces_->sums(worker));
     return RatioSum{};
   });
   workspaces_->gather(first_thread, team.threads());

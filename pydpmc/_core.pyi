@@ -177,6 +177,7 @@ def gradient_sum(
     index: NDArray[np.uint32] | None = None,
     moment_scale: float = 0.0,
     group_start: NDArray[np.int64] | None = None,
+    narrow: bool = False,
 ) -> NDArray[np.int64]: ...
 
 class NutsRun:

@@ -8,11 +8,12 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from . import rows as table
 from .checks import given, number, one_of, positive, reals, whole
 from .errors import InvalidArgument, WrongType
 from .groups import layout
 from .public import Public
-from .rows import STORAGES, Storage, bound_features, empty_rows, inward, towards_zero
+from .rows import STORAGES, Storage
 
 _CHUNK_VALUES = 2**19
 
@@ -52,8 +53,9 @@ class Data:
         ``"raise"`` refuses NaN and infinity; ``"drop"`` lets such records contribute nothing (they still
         count in n, so that the size of the data set does not depend on them).
     storage
-        ``"float32"`` halves the memory and speeds up large runs. Each value is rounded once, towards zero, by at
-        most 1.2e-7 of itself, and stays within its bounds; no guarantee changes.
+        ``"float32"`` halves the memory and speeds up large runs: each value is rounded once, towards zero, by at
+        most 1.2e-7 of itself. ``"fixed16"`` quarters it: features are rounded to multiples of 2^-14, for which bounds
+        within [-2, 2] must be declared. Values stay within their bounds; no guarantee changes.
 
     Examples
     --------
@@ -108,8 +110,9 @@ class Data:
             grouped=groups is not None,
             max_group_size=stored.most,
         )
+        table.require_range(self._public, storage)
         self._storage = storage
-        self._rows = empty_rows(stored.rows, width, target is not None, storage)
+        self._rows = table.empty_rows(stored.rows, width, target is not None, storage)
         with np.errstate(all="ignore"):  # a warning would depend on the records
             invalid = self._fill(features, target, stored.order)
         if on_invalid == "raise":
@@ -123,7 +126,7 @@ class Data:
     def require_labels(self, model: str, count: int) -> None:
         """Refuse targets (or the only column) other than 0, 1, ..., count - 1, before anything is spent."""
         name = "y" if self._public.has_target else "x"
-        values = self._rows[:, self._public.width if self._public.has_target else 0]
+        values = table.labels(self._rows, self._public.width, self._public.has_target)
         if not (((values >= 0) & (values < count) & (values == np.floor(values))) | np.isnan(values)).all():
             wanted = "0 or 1" if count == 2 else f"a whole number from 0 to {count - 1}"
             raise InvalidArgument(f"{name} must be {wanted} for {model}; recode the labels first")
@@ -135,11 +138,15 @@ class Data:
         return f"Data({self._public})"
 
     def _fill(
-        self, features: npt.NDArray[Any], target: npt.NDArray[Any] | None, order: npt.NDArray[np.intp] | None
+        self,
+        features: npt.NDArray[Any],
+        target: npt.NDArray[Any] | None,
+        order: npt.NDArray[np.intp] | None,
     ) -> npt.NDArray[np.int64]:
         """Write the bounded records, in this order; return the number of non-finite values per column (target last)."""
         public, width = self._public, self._public.width
-        y_bounds = None if public.y_bounds is None else inward(public.y_bounds, self._storage, "y_bounds")
+        for_target = table.target_storage(self._storage)
+        y_bounds = None if public.y_bounds is None else table.inward(public.y_bounds, for_target, "y_bounds")
         invalid = np.zeros(width + 1, dtype=np.int64)
         chunk = max(1, _CHUNK_VALUES // width)
         for start in range(0, len(self._rows), chunk):
@@ -150,17 +157,19 @@ class Data:
             invalid[:width] += bad.sum(axis=0)
             broken = bad.any(axis=1)
             x[broken] = 0.0
-            bound_features(x, public, self._storage)
-            rows[:, :width] = towards_zero(x, self._storage)
-            marker = rows[:, 0]
-            if target is not None:
-                marker = rows[:, width]
+            table.bound_features(x, public, self._storage)
+            x = table.towards_zero(x, self._storage)
+            if target is None:
+                x[broken, 0] = np.nan  # the kernels count a NaN log-likelihood ratio as zero
+            else:
                 y = np.array(target[here], dtype=np.float64)
                 bad_target = ~np.isfinite(y)
                 invalid[width] += bad_target.sum()
                 broken |= bad_target
-                marker[...] = towards_zero(y if y_bounds is None else np.clip(y, *y_bounds), self._storage)
-            marker[broken] = np.nan  # the kernels count a NaN log-likelihood ratio as zero
+                y = table.towards_zero(y if y_bounds is None else np.clip(y, *y_bounds), for_target)
+                y[broken] = np.nan
+                table.write_targets(rows, width, y)
+            table.write_features(rows, x)
         return invalid
 
     def _refuse(self, invalid: npt.NDArray[np.int64]) -> None:

@@ -33,7 +33,7 @@ class FullLogistic:
     """W1-full: N = 1e6, d = 10, the exact test on all records, one chain."""
 
     timeout = 120
-    params = ((1, 2), common.STORAGES)
+    params = ((1, 2), common.STORAGES_OF_REGRESSIONS)
     param_names = ("threads", "storage")
     steps = 1000
 

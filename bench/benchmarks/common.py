@@ -13,6 +13,7 @@ BATCH = 1000
 EFFECTIVE_RECORDS = 100.0  # w = 100 / N, as in papers/004
 COLUMNS = 10
 STORAGES = ("float64", "float32")
+STORAGES_OF_REGRESSIONS = (*STORAGES, "fixed16")
 
 
 def mixture_data(n=N, storage="float64"):
@@ -33,12 +34,12 @@ def logistic_data(n=N, storage="float64"):
     return dp.Data(x, y.astype(float), row_norm=1.0, storage=storage)
 
 
-def w1_plan(public, steps):
+def w1_plan(public, steps, chains=1):
     """W1: the minibatch test on the mixture."""
     sampler = dp.Barker(
         steps=steps, batch_size=BATCH, n0=EFFECTIVE_RECORDS, proposal="gaussian", scale=0.1, v_max=0.5, c=1.0
     )
-    return dp.plan(dp.GaussianMixture(), public, sampler, init=[0.5, 0.5])
+    return dp.plan(dp.GaussianMixture(), public, sampler, init=[0.5, 0.5], chains=chains)
 
 
 def w1_full_plan(public, steps):

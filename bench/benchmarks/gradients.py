@@ -9,18 +9,21 @@ import pydpmc as dp
 from . import common
 
 
-def logistic_data(n, columns, storage):
+def logistic_arrays(n, columns):
     random = np.random.default_rng(3)
     x = random.standard_normal((n, columns)) / np.sqrt(columns)
-    y = random.random(n) < 0.5
-    return dp.Data(x, y.astype(float), row_norm=2.0, storage=storage)
+    return x, (random.random(n) < 0.5).astype(float)
+
+
+def logistic_data(n, columns, storage="float64"):
+    return dp.Data(*logistic_arrays(n, columns), row_norm=2.0, y_bounds=(0.0, 1.0), storage=storage)
 
 
 class Sgld:
     """W2: N = 32561, d = 109, b = 256 (the shape of Adult). W3: N = 1e5, d = 1000, b = 1024."""
 
     timeout = 300
-    params = (("W2", "W3"), common.STORAGES)
+    params = (("W2", "W3"), common.STORAGES_OF_REGRESSIONS)
     param_names = ("workload", "storage")
     workloads = {"W2": (32_561, 109, 256, 20_000), "W3": (100_000, 1000, 1024, 800)}  # noqa: RUF012
 

@@ -9,18 +9,13 @@ from pathlib import Path
 import numpy as np
 
 BENCH = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(BENCH))
+sys.path[:0] = [str(BENCH), str(BENCH / "peers")]
 
 from benchmarks import common as ours  # noqa: E402
+from limit_kernels import find_anchors  # noqa: E402
 
-PLACES = (BENCH.parents[0] / "shared", BENCH.parents[1] / "shared", Path("/work/shared"))
 LIMIT = "C++ limit, without replacement, 1 thread"
 OURS = "pydpmc, ChaCha20, exact integer sums"
-
-
-def find_anchors(given):
-    candidates = [Path(given)] if given else [place / "anchors" for place in PLACES]
-    return next((c for c in candidates if (c / "w1.py").exists() and (c / "limit.cpp").exists()), None)
 
 
 def pydpmc_case(steps, data):

@@ -72,43 +72,22 @@ py::tuple ratio_sum(const RowsArray& rows, int columns, bool has_target, const s
   if (index) {
     require_index(*index, records.units());
     Theta slopes(slopes_size(spec));
-    r = kernels().batch_ratio(spec, records, current.data(), proposal.data(), slopes.data(), index->data(),
-                              index->size(), grid);
+    r = kernels().batch_ratio(spec, records, current.data(), proposal.data(), slopes.data(),
+                              {index->data(), index->size()}, grid);
   } else {
     r = full_sum(spec, records, current, proposal, grid, threads, block);
   }
   return py::make_tuple(r.sum, r.sum_squares, r.clipped);
 }
 
-struct SumGrids {
-  GradientGrid gradient;
-  MomentGrid moments;
-};
-
-void add_all_or_batch(const ModelSpec& spec, const Records& records, const Theta& theta,
-                      const std::optional<Index>& index, const SumGrids& grids, bool moments,
-                      Workspaces& workspaces) {
-  const KernelTable& kernel = kernels();
-  const double* at = theta.data();
-  double* slopes = workspaces.slopes(0);
-  int64_t* sums = workspaces.sums(0);
-  if (index && moments)
-    kernel.batch_moments(spec, records, at, slopes, index->data(), index->size(), grids.gradient,
-                         grids.moments, sums);
-  else if (index)
-    kernel.batch_gradient(spec, records, at, slopes, index->data(), index->size(), grids.gradient, sums);
-  else if (moments)
-    kernel.full_moments(spec, records, at, slopes, 0, records.n, grids.gradient, grids.moments, sums);
-  else
-    kernel.full_gradient(spec, records, at, slopes, 0, records.units(), grids.gradient, sums);
-}
-
 py::array_t<int64_t> gradient_sum(const RowsArray& rows, int columns, bool has_target,
                                   const std::string& model, bool intercept, std::array<double, 2> constants,
                                   const Theta& theta, double clip, double per_unit,
-                                  std::optional<Index> index, double moment_scale,
-                                  const Starts& group_start) {
-  const Records records = records_of(rows, columns, has_target, group_start);
+                                  std::optional<Index> index, double moment_scale, const Starts& group_start,
+                                  bool narrow) {
+  Records records = records_of(rows, columns, has_target, group_start);
+  const Theta squares = squares_of(records);
+  records.squares = squares.data();
   const int dim = static_cast<int>(theta.size());
   const ModelSpec spec = model_of(model, records, intercept, constants, dim);
   const SecondMoments moments{moment_scale, clip};
@@ -118,11 +97,24 @@ py::array_t<int64_t> gradient_sum(const RowsArray& rows, int columns, bool has_t
           "clip is too small, or its grid too fine");
   if (index) require_index(*index, records.units());
   const int released = static_cast<int>(moments.coordinates(dim));
-  const GradientGrid grid = grid_within(clip, 1.0 / per_unit, released);
+  require(!narrow || (!moments.taken() && has_narrow_sums(spec, records)),
+          "these records have no narrow sums");
+  const size_t dims = static_cast<size_t>(dim);
+  const GradientGrid grid = narrow ? narrow_grid(records.storage, clip, 1.0 / per_unit, dims)
+                                   : grid_within(clip, 1.0 / per_unit, released);
+  require(!narrow || records.storage == Storage::fixed16 || clip * per_unit <= largest_float_integer,
+          "the grid is too fine for narrow sums");
   Workspaces workspaces(1, spec, static_cast<size_t>(released));
   workspaces.clear(0, 1);
-  add_all_or_batch(spec, records, theta, index, {grid, {grid.clip, moment_scale * grid.per_unit}},
-                   moments.taken(), workspaces);
+  const Batch batch = index ? Batch{index->data(), index->size()} : Batch{nullptr, records.units()};
+  double* slopes = workspaces.slopes(0);
+  if (moments.taken())
+    kernels().moment_sums(spec, records, theta.data(), slopes, batch, grid,
+                          {grid.clip, moment_scale * grid.per_unit}, workspaces.sums(0));
+  else if (narrow)
+    kernels().narrow_sums(spec, records, theta.data(), slopes, batch, grid, workspaces.sums(0));
+  else
+    kernels().gradient_sums(spec, records, theta.data(), slopes, batch, grid, workspaces.sums(0));
   return py::array_t<int64_t>(released, workspaces.sums(0));
 }
 
@@ -144,7 +136,7 @@ void bind_kernels(py::module_& m) {
   m.def("gradient_sum", &gradient_sum, py::kw_only(), py::arg("rows").noconvert(), py::arg("columns"),
         py::arg("has_target"), py::arg("model"), py::arg("intercept"), py::arg("constants"), py::arg("theta"),
         py::arg("clip"), py::arg("per_unit"), py::arg("index") = py::none(), py::arg("moment_scale") = 0.0,
-        py::arg("group_start").noconvert() = py::none(),
+        py::arg("group_start").noconvert() = py::none(), py::arg("narrow") = false,
         "For tests: the integer sum of the clipped gradients, of all records or of a batch, and of their "
         "scaled second moments if moment_scale is positive.");
 }

@@ -35,7 +35,7 @@ py::tuple draw_from_words(const Words& words) {
 py::tuple drop_halves(std::uint64_t bin, std::uint64_t cell) {
   if (bin >= RoundedNormalTable::bins || cell >> rounded_normal_detail::cell_bits)
     throw py::value_error("no such bin or cell");
-  const unsigned __int128 drop = rounded_normal_detail::drop(bin, cell);
+  const unsigned __int128 drop = rounded_normal_detail::drop(rounded_normal_detail::exponent(bin, cell));
   return py::make_tuple(static_cast<std::uint64_t>(drop >> 64), static_cast<std::uint64_t>(drop));
 }
 

@@ -49,7 +49,8 @@ inline const NamedModel& named_model(const std::string& name) {
 inline Storage storage_of(const RowsArray& rows) {
   if (pybind11::isinstance<pybind11::array_t<double>>(rows)) return Storage::float64;
   if (pybind11::isinstance<pybind11::array_t<float>>(rows)) return Storage::float32;
-  throw std::invalid_argument("rows must be float64 or float32");
+  if (pybind11::isinstance<pybind11::array_t<int16_t>>(rows)) return Storage::fixed16;
+  throw std::invalid_argument("rows must be float64, float32 or int16");
 }
 
 inline void require_starts(const Starts& starts, int64_t n) {
@@ -64,11 +65,13 @@ inline Records records_of(const RowsArray& rows, int columns, bool has_target,
                           const Starts& starts = std::nullopt) {
   require(rows.ndim() == 2 && rows.shape(0) >= 1, "rows must be a two-dimensional array with a row");
   require(rows.flags() & pybind11::array::c_style, "rows must be contiguous");
-  require(columns >= 1 && columns + (has_target ? 1 : 0) <= rows.shape(1), "rows are too short for columns");
+  const Storage storage = storage_of(rows);
+  const int target = !has_target ? 0 : storage == Storage::fixed16 ? 2 : 1;
+  require(columns >= 1 && columns + target <= rows.shape(1), "rows are too short for columns");
   require(columns < 4 || (columns + 3) / 4 * 4 <= rows.shape(1), "rows must be padded to a multiple of four");
   if (starts) require_starts(starts, rows.shape(0));
   return {rows.data(),
-          storage_of(rows),
+          storage,
           rows.shape(0),
           columns,
           static_cast<int>(rows.shape(1)),
@@ -87,6 +90,7 @@ inline ModelSpec model_of(const std::string& name, const Records& records, bool 
                           const std::array<double, 2>& constants, int dim) {
   const NamedModel& model = named_model(name);
   require(records.has_target || !model.has_target, "the model needs a target");
+  require(records.storage != Storage::fixed16 || model.has_target, "fixed16 needs a model with a target");
   const bool linear = model.kind != ModelKind::bernoulli_logit && model.kind != ModelKind::gaussian_mixture;
   require(dim >= 1 && (!linear || dim >= records.columns + (intercept ? 1 : 0)),
           "theta is too short for the model");

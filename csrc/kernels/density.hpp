@@ -28,6 +28,14 @@ PYDPMC_INLINE Vector load_as(const Scalar* from) noexcept {
 }
 
 template <class Vector>
+PYDPMC_INLINE Vector load_as(const int16_t* from) noexcept {
+  if constexpr (sizeof(Vector) == sizeof(double))
+    return *from;
+  else
+    return (Vector)widen<sizeof(Vector) / sizeof(double)>(from);
+}
+
+template <class Vector>
 PYDPMC_INLINE Vector load_as(const float* from) noexcept {
   if constexpr (sizeof(Vector) == sizeof(double)) {
     return *from;
@@ -49,7 +57,7 @@ PYDPMC_INLINE void add_entries(const Scalar* const (&row)[lanes], const double (
       x = x - load_as<Vector>(centre + j);
       x = x == x ? x : Vector{};
     }
-    return x * weight[k];
+    return x * (weight[k] * unit_of<Scalar>);
   };
   const Vector low = (term(0) + term(1)) + (term(2) + term(3));
   const Vector high = (term(4) + term(5)) + (term(6) + term(7));
@@ -70,11 +78,6 @@ PYDPMC_INLINE void add_weighted(const Scalar* const (&row)[lanes], const double 
   const int end = (columns + 3) / 4 * 4;
   for (; j + native_lanes <= end; j += native_lanes) add_entries<NativeF>(row, weight, centre, j, sums);
   if (j < end) add_entries<Quad>(row, weight, centre, j, sums);
-}
-
-PYDPMC_INLINE F8 only_first(int count, F8 x) noexcept {
-  const F8 lane = gather([](int k) PYDPMC_LAMBDA { return static_cast<double>(k); });
-  return select(lane < fill(count), x, fill(0.0));
 }
 
 // out = {log-likelihood, gradient[dim]} of rows begin .. end-1; `sums` has room for padded(columns).

@@ -2,7 +2,7 @@
 // kernels/gradient.hpp. One rounding per operation and coordinate, in the order of the calls.
 #pragma once
 
-#include "vec/lanes.hpp"
+#include "kernels/rows.hpp"
 
 PYDPMC_ISA_BEGIN
 
@@ -10,6 +10,7 @@ PYDPMC_ISA_BEGIN
 template <class Scalar>
 PYDPMC_INLINE void add_row(double* sums, const Scalar* row, const double* centre, double scale,
                            int columns) noexcept {
+  scale *= unit_of<Scalar>;
   const NativeF a = NativeF{} + scale;
   int j = 0;
   for (; j + native_lanes <= columns; j += native_lanes) {

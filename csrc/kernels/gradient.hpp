@@ -31,6 +31,7 @@ PYDPMC_INLINE void add_native(int64_t* sums, NativeF value) noexcept {
 template <class Scalar>
 PYDPMC_INLINE void add_row(int64_t* sums, const Scalar* row, const double* centre, double scale,
                            int columns) noexcept {
+  scale *= unit_of<Scalar>;
   const NativeF a = NativeF{} + scale;
   int j = 0;
   for (; j + native_lanes <= columns; j += native_lanes) {
@@ -66,7 +67,7 @@ PYDPMC_INLINE double squared_norm(const Scalar* row, const double* centre, int c
     const double x = static_cast<double>(row[j]) - (centre ? centre[j] : 0.0);
     rest += x * x;
   }
-  return sum_lanes(total) + rest;
+  return (sum_lanes(total) + rest) * (unit_of<Scalar> * unit_of<Scalar>);
 }
 
 // Squares up to here have products that neither overflow nor lose the norm to underflow.

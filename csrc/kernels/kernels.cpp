@@ -4,6 +4,7 @@
 #include "kernels/density.hpp"
 #include "kernels/gradient_kernels.hpp"
 #include "kernels/group_ratio.hpp"
+#include "kernels/narrow_gradient.hpp"
 #include "kernels/second_moment.hpp"
 #include "random/chacha20_blocks.hpp"
 
@@ -15,6 +16,6 @@ PYDPMC_ISA_BEGIN
 extern const KernelTable table;
 const KernelTable table{
     PYDPMC_NAME(PYDPMC_ISA), chacha20_blocks, log_likelihoods, full_ratio,    batch_ratio,
-    full_gradient,           batch_gradient,  full_moments,    batch_moments, log_density};
+    gradient_sums,           narrow_sums,     moment_sums,     squared_norms, log_density};
 
 PYDPMC_ISA_END

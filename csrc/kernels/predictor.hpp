@@ -2,6 +2,7 @@
 // number of columns alone, whatever its position or the instruction set.
 #pragma once
 
+#include "kernels/rows.hpp"
 #include "models/prepared.hpp"
 
 PYDPMC_ISA_BEGIN
@@ -36,14 +37,18 @@ PYDPMC_INLINE double sum_lanes(const F8& x) noexcept {
   }
 }
 
-// Rows of four or more columns are padded to a multiple of four (pydpmc/data.py), and slopes are zero beyond
-// the last column, so that half vectors may be read whole. Four rows at a time hide the latency of the adds.
-template <class Scalar>
-PYDPMC_INLINE void dot4(const Scalar* const* row, const double* slopes, int columns, double* out) noexcept {
+// Rows of four or more columns are padded to a multiple of four
+// (pydpmc/data.py), and slopes are zero beyond the last column, so that half
+// vectors may be read whole. Four rows at a time hide the latency of the adds;
+// meanwhile fetch(j) may ask for columns j .. j+7 of other rows.
+template <class Scalar, class Fetch>
+PYDPMC_INLINE void dot4(const Scalar* const* row, const double* slopes, int columns, double* out,
+                        const Fetch& fetch) noexcept {
   if (columns < 4) {
     for (int r = 0; r < 4; ++r) {
       out[r] = row[r][0] * slopes[0];
       for (int j = 1; j < columns; ++j) out[r] += row[r][j] * slopes[j];
+      out[r] *= unit_of<Scalar>;
     }
     return;
   }
@@ -51,6 +56,7 @@ PYDPMC_INLINE void dot4(const Scalar* const* row, const double* slopes, int colu
   int j = 0;
   for (; j + 4 < columns; j += lanes) {
     const F8 slope = load(slopes + j);
+    fetch(j);
 #pragma GCC unroll 4
     for (int r = 0; r < 4; ++r) total[r] = total[r] + load(row[r] + j) * slope;
   }
@@ -59,7 +65,16 @@ PYDPMC_INLINE void dot4(const Scalar* const* row, const double* slopes, int colu
     for (int r = 0; r < 4; ++r) add_half(total[r], row[r] + j, slopes + j);
   }
 #pragma GCC unroll 4
-  for (int r = 0; r < 4; ++r) out[r] = sum_lanes(total[r]);
+  for (int r = 0; r < 4; ++r) out[r] = sum_lanes(total[r]) * unit_of<Scalar>;
+}
+
+constexpr auto fetch_nothing = [](int, int) PYDPMC_LAMBDA {};
+
+template <class Scalar, class Fetch>
+PYDPMC_INLINE void dot8(const Scalar* const (&row)[lanes], const double* slopes, int columns, double* out,
+                        const Fetch& fetch) noexcept {
+  dot4(row, slopes, columns, out, [&](int j) PYDPMC_LAMBDA { fetch(0, j); });
+  dot4(row + 4, slopes, columns, out + 4, [&](int j) PYDPMC_LAMBDA { fetch(2, j); });
 }
 
 // The lanes value(0) .. value(7), joined in registers.
@@ -79,22 +94,33 @@ PYDPMC_INLINE F8 gather(const Value& value) noexcept {
   return r;
 }
 
-template <class Model, class Scalar>
-PYDPMC_INLINE F8 predict(const Scalar* const (&row)[lanes], int columns, const Prepared& p) noexcept {
+// Zero in all lanes but the first `count`.
+PYDPMC_INLINE F8 only_first(int count, F8 x) noexcept {
+  const F8 lane = gather([](int k) PYDPMC_LAMBDA { return static_cast<double>(k); });
+  return select(lane < fill(count), x, fill(0.0));
+}
+
+template <class Model, class Scalar, class Fetch>
+PYDPMC_INLINE F8 predict(const Scalar* const (&row)[lanes], int columns, const Prepared& p,
+                         const Fetch& fetch) noexcept {
   if constexpr (Model::has_slopes) {
     double eta[lanes];
-    dot4(row, p.slopes, columns, eta);
-    dot4(row + 4, p.slopes, columns, eta + 4);
+    dot8(row, p.slopes, columns, eta, fetch);
     return gather([&](int k) PYDPMC_LAMBDA { return eta[k]; }) + p.offset;
   } else {
-    return gather([&](int k) PYDPMC_LAMBDA { return static_cast<double>(row[k][0]); });
+    return gather([&](int k) PYDPMC_LAMBDA { return static_cast<double>(row[k][0]) * unit_of<Scalar>; });
   }
+}
+
+template <class Model, class Scalar>
+PYDPMC_INLINE F8 predict(const Scalar* const (&row)[lanes], int columns, const Prepared& p) noexcept {
+  return predict<Model>(row, columns, p, fetch_nothing);
 }
 
 template <class Model, class Scalar>
 PYDPMC_INLINE F8 targets(const Scalar* const (&row)[lanes], int columns) noexcept {
   if constexpr (Model::has_target)
-    return gather([&](int k) PYDPMC_LAMBDA { return static_cast<double>(row[k][columns]); });
+    return gather([&](int k) PYDPMC_LAMBDA { return target_of(row[k], columns); });
   else
     return fill(0.0);
 }

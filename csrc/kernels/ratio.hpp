@@ -67,21 +67,20 @@ inline RatioSum record_ratio(const ModelSpec& spec, const Records& records, cons
   });
 }
 
-// Ratios of the records named by index[0 .. count-1], and their squares.
+// Ratios of the records of a batch, and their squares.
 inline RatioSum batch_ratio(const ModelSpec& spec, const Records& records, const double* current,
-                            const double* proposal, double* slopes, const uint32_t* index, int64_t count,
+                            const double* proposal, double* slopes, const Batch& batch,
                             const Grid& grid) noexcept {
   constexpr int64_t ahead = 32;
   return with_types(spec, records, [&]<class Model, class Scalar>(Model, const Table<Scalar>& table) {
     const Prepared now = Model::prepare(spec, current, slopes);
     const Prepared next = Model::prepare(spec, proposal, slopes + prepared_size(spec));
-    const auto row_of = [&](int64_t i) PYDPMC_LAMBDA { return table.row(index[i]); };
     I8 total = zero_i8(), squares = zero_i8(), clipped = zero_i8();
-    for (int64_t i = 0; i < count; i += lanes) {
-      const int here = rest_of(i, count);
+    for (int64_t i = 0; i < batch.count; i += lanes) {
+      const int here = rest_of(i, batch.count);
       Rows<Scalar> row;
-      for (int k = 0; k < lanes; ++k) row[k] = row_of(k < here ? i + k : i);
-      for (int64_t k = i + ahead; k < i + ahead + lanes && k < count; ++k) __builtin_prefetch(row_of(k));
+      for (int k = 0; k < lanes; ++k) row[k] = table.row(batch.index[k < here ? i + k : i]);
+      for (int k = 0; k < lanes; ++k) __builtin_prefetch(table.row(batch.at_or_after(i + ahead + k)));
       F8 ratio = loglik8<Model>(row, table.columns, next) - loglik8<Model>(row, table.columns, now);
       if (here < lanes) {
         double kept[lanes];

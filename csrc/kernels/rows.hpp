@@ -10,6 +10,23 @@ PYDPMC_ISA_BEGIN
 template <class Scalar>
 using Rows = const Scalar* [lanes];
 
+// What one of the stored numbers stands for.
+template <class Scalar>
+constexpr double unit_of = 1.0;
+template <>
+inline constexpr double unit_of<int16_t> = fixed16_step;
+
+template <class Scalar>
+PYDPMC_INLINE double target_of(const Scalar* row, int columns) noexcept {
+  return static_cast<double>(row[columns]);
+}
+
+PYDPMC_INLINE double target_of(const int16_t* row, int columns) noexcept {
+  float y;
+  std::memcpy(&y, row + columns, sizeof y);
+  return static_cast<double>(y);
+}
+
 template <class Scalar>
 struct Table {
   const Scalar* first;
@@ -24,17 +41,24 @@ inline Table<Scalar> table_of(const Records& records) noexcept {
   return {static_cast<const Scalar*>(records.rows), records.stride, records.columns};
 }
 
+template <class Call>
+inline auto with_storage(const Records& records, const Call& call) noexcept {
+  switch (records.storage) {
+    case Storage::float64:
+      return call(table_of<double>(records));
+    case Storage::float32:
+      return call(table_of<float>(records));
+    case Storage::fixed16:
+      return call(table_of<int16_t>(records));
+  }
+  __builtin_unreachable();
+}
+
 // call(model, table), both with their types.
 template <class Call>
 inline auto with_types(const ModelSpec& spec, const Records& records, const Call& call) noexcept {
   return with_model(spec.kind, [&](auto model) {
-    switch (records.storage) {
-      case Storage::float64:
-        return call(model, table_of<double>(records));
-      case Storage::float32:
-        return call(model, table_of<float>(records));
-    }
-    __builtin_unreachable();
+    return with_storage(records, [&](const auto& table) { return call(model, table); });
   });
 }
 

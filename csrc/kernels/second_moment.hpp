@@ -11,7 +11,7 @@ PYDPMC_ISA_BEGIN
 // The only place where a stored number is read into a gradient.
 template <class Scalar>
 PYDPMC_INLINE double loaded(const Scalar* row, int j) noexcept {
-  return static_cast<double>(row[j]);
+  return static_cast<double>(row[j]) * unit_of<Scalar>;
 }
 
 template <class Model, class Scalar>
@@ -52,16 +52,17 @@ PYDPMC_INLINE void add_outer(int64_t* sums, const double* x, int count, double p
   }
 }
 
-template <class Model, class Scalar, class RowOf>
-inline void add_moments(const ModelSpec& spec, const Prepared& p, const RowOf& row_of, int64_t count,
-                        const GradientGrid& grid, const MomentGrid& moments, int64_t* sums) noexcept {
+template <class Model, class Scalar>
+inline void add_moments(const ModelSpec& spec, const Table<Scalar>& table, const Prepared& p,
+                        const Batch& batch, const GradientGrid& grid, const MomentGrid& moments,
+                        int64_t* sums) noexcept {
   const double* centre = Model::has_target || !Model::has_slopes ? nullptr : p.slopes;
   double gradient[most_moment_dim];
   int64_t added = 0;
-  for (int64_t i = 0; i < count; i += lanes) {
-    const int here = rest_of(i, count);
+  for (int64_t i = 0; i < batch.count; i += lanes) {
+    const int here = rest_of(i, batch.count);
     Rows<Scalar> row;
-    for (int k = 0; k < lanes; ++k) row[k] = row_of(k < here ? i + k : i);
+    for (int k = 0; k < lanes; ++k) row[k] = table.row(batch.at(k < here ? i + k : i));
     const Score score =
         Model::score(predict<Model>(row, spec.columns, p), targets<Model>(row, spec.columns), p);
     double first[lanes], second[lanes];
@@ -82,29 +83,12 @@ inline void add_moments(const ModelSpec& spec, const Prepared& p, const RowOf& r
 }
 
 // A softmax has several predictors a record and is refused before it gets here.
-template <class Model, class Scalar, class RowOf>
-inline void clipped_moments(const ModelSpec& spec, const double* theta, double* slopes, const RowOf& row_of,
-                            int64_t count, const GradientGrid& grid, const MomentGrid& moments,
-                            int64_t* sums) noexcept {
-  if constexpr (!Model::has_classes)
-    add_moments<Model, Scalar>(spec, Model::prepare(spec, theta, slopes), row_of, count, grid, moments, sums);
-}
-
-inline void full_moments(const ModelSpec& spec, const Records& records, const double* theta, double* slopes,
-                         int64_t begin, int64_t end, const GradientGrid& grid, const MomentGrid& moments,
-                         int64_t* sums) noexcept {
+inline void moment_sums(const ModelSpec& spec, const Records& records, const double* theta, double* slopes,
+                        const Batch& batch, const GradientGrid& grid, const MomentGrid& moments,
+                        int64_t* sums) noexcept {
   with_types(spec, records, [&]<class Model, class Scalar>(Model, const Table<Scalar>& table) {
-    const auto row_of = [&](int64_t i) PYDPMC_LAMBDA { return table.row(begin + i); };
-    clipped_moments<Model, Scalar>(spec, theta, slopes, row_of, end - begin, grid, moments, sums);
-  });
-}
-
-inline void batch_moments(const ModelSpec& spec, const Records& records, const double* theta, double* slopes,
-                          const uint32_t* index, int64_t count, const GradientGrid& grid,
-                          const MomentGrid& moments, int64_t* sums) noexcept {
-  with_types(spec, records, [&]<class Model, class Scalar>(Model, const Table<Scalar>& table) {
-    const auto row_of = [&](int64_t i) PYDPMC_LAMBDA { return table.row(index[i]); };
-    clipped_moments<Model, Scalar>(spec, theta, slopes, row_of, count, grid, moments, sums);
+    if constexpr (!Model::has_classes)
+      add_moments<Model>(spec, table, Model::prepare(spec, theta, slopes), batch, grid, moments, sums);
   });
 }
 

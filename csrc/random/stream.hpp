@@ -47,24 +47,31 @@ class Stream {
 
   // The same words, in the same order, as n calls of next64.
   void fill(std::uint64_t* out, std::size_t n) noexcept {
-    const std::size_t buffered = filled_ - position_ < n ? filled_ - position_ : n;
-    std::memcpy(out, buffer_ + position_, buffered * sizeof *out);
-    position_ += buffered;
-    out += buffered;
-    n -= buffered;
-    const std::size_t blocks = n / words_per_block;
-    if (blocks > 1) {
+    take_buffered(out, n);
+    const std::size_t blocks = n / (buffered_blocks * words_per_block) * buffered_blocks;
+    if (blocks > 0) {
       write_blocks(out, blocks);
       out += blocks * words_per_block;
       n -= blocks * words_per_block;
     }
-    for (std::size_t i = 0; i < n; ++i) out[i] = next64();
+    while (n > 0) {
+      refill();
+      take_buffered(out, n);
+    }
   }
 
  private:
   static constexpr std::size_t words_per_block = chacha20_words / 2;
   static constexpr std::size_t buffered_blocks = 8;
   static constexpr std::uint64_t max_blocks = std::uint64_t{1} << 32;
+
+  void take_buffered(std::uint64_t*& out, std::size_t& n) noexcept {
+    const std::size_t taken = filled_ - position_ < n ? filled_ - position_ : n;
+    std::memcpy(out, buffer_ + position_, taken * sizeof *out);
+    position_ += taken;
+    out += taken;
+    n -= taken;
+  }
 
   // Most streams end within their first block, which is cheaper alone than as a lane of many.
   void refill() noexcept {

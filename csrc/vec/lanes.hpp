@@ -5,10 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "isa.hpp"
-
-#define PYDPMC_INLINE [[gnu::always_inline]] inline
-#define PYDPMC_LAMBDA __attribute__((always_inline))
+#include "vec/widen.hpp"
 
 PYDPMC_ISA_BEGIN
 
@@ -49,15 +46,9 @@ PYDPMC_INLINE I8 zero_i8() noexcept {
 // Loads and stores part by part: a memcpy of the whole struct would go through the stack.
 typedef double UnalignedF __attribute__((vector_size(native_lanes * 8), aligned(8), may_alias));
 
-PYDPMC_INLINE NativeF load_native(const double* from) noexcept {
-  return *reinterpret_cast<const UnalignedF*>(from);
-}
-
-typedef float UnalignedFloats __attribute__((vector_size(native_lanes * 4), aligned(4), may_alias));
-
-// Widening is exact: whatever is stored, arithmetic is that of doubles.
-PYDPMC_INLINE NativeF load_native(const float* from) noexcept {
-  return __builtin_convertvector(*reinterpret_cast<const UnalignedFloats*>(from), NativeF);
+template <class Scalar>
+PYDPMC_INLINE NativeF load_native(const Scalar* from) noexcept {
+  return widen<native_lanes>(from);
 }
 
 template <class Scalar>
@@ -92,6 +83,7 @@ PYDPMC_LANEWISE(/)
   }
 PYDPMC_COMPARE(<)
 PYDPMC_COMPARE(>)
+PYDPMC_COMPARE(<=)
 PYDPMC_COMPARE(==)
 #undef PYDPMC_COMPARE
 

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import ndtr
 
 from .privacy_loss import UNIT, Floats, PrivacyLoss, from_cells
 
@@ -16,6 +15,8 @@ Mixture = Sequence[tuple[float, float]]  # (weight, mean) of each component
 
 def mixture_cells(edges: Floats, mixture: Mixture, sd: float) -> tuple[Floats, Floats, float, float]:
     """Mass of each cell, a bound on the rounding of the tail at its lower edge, mass below and above."""
+    from scipy.special import ndtr
+
     cells = np.zeros(len(edges) - 1)
     rounding = np.zeros(len(edges) - 1)
     below = above = 0.0

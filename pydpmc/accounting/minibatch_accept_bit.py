@@ -15,7 +15,6 @@ from numbers import Integral
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtr
 
 from .. import _core
 from ..errors import InvalidArgument
@@ -133,6 +132,8 @@ class MinibatchAcceptBit(ProfileEvent):
 
 @functools.lru_cache(maxsize=256)
 def _clamp(v_max: float, c: float) -> float:
+    from scipy.special import ndtr
+
     law = correction(c)
     for x in np.arange(16.0, 0.0, -0.125).tolist():
         far = [ndtr((np.append(law.atoms, -law.atoms) - x) / math.sqrt(c - v)) for v in (0.0, v_max)]

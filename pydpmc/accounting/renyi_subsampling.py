@@ -10,7 +10,6 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from scipy.special import gammaln, logsumexp
 
 from .events import Floats
 
@@ -32,6 +31,8 @@ def subsampled_divergences(
 
 
 def _one_order(a: int, rate: float, j: Floats, log_terms: Floats) -> float:
+    from scipy.special import gammaln, logsumexp
+
     k = j[: a - 1]
     log_choose = gammaln(a + 1) - gammaln(k + 1) - gammaln(a - k + 1)
     return float(np.logaddexp(0.0, logsumexp(k * math.log(rate) + log_choose + log_terms[: a - 1]))) / (a - 1)

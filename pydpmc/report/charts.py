@@ -21,6 +21,7 @@ Floats = npt.NDArray[np.float64]
 TRACE_POINTS = 300
 ROW = 22.0
 MOST_DENSITIES = 12
+LONGEST_LABEL = 27
 
 
 def forest(post: Posterior) -> str:
@@ -28,7 +29,8 @@ def forest(post: Posterior) -> str:
     chosen = chosen_draws(post, None)
     quantiles = {name: np.quantile(values, (0.05, 0.25, 0.5, 0.75, 0.95)) for name, values in chosen.items()}
     edges = [float(q[k]) for q in quantiles.values() for k in (0, 4)]
-    left = min(150.0, 12.0 + 6.0 * max(len(_short(name)) for name in chosen))
+    labels = {name: _short(_inner(name), LONGEST_LABEL) for name in chosen}
+    left = 14.0 + 5.9 * max(len(label) for label in labels.values())
     count = len(chosen)
     chart = Chart("90 % credible intervals", padded([*edges, 0.0]), (0.0, count), 46.0 + ROW * count, left)
     chart.x_axis("value")
@@ -38,7 +40,7 @@ def forest(post: Posterior) -> str:
         chart.segment((low, y), (high, y), "thin")
         chart.segment((lower, y), (upper, y), "thick")
         chart.dot((middle, y))
-        chart.text(left - 6, chart.y(y) + 3.5, _short(name), "tick end")
+        chart.text(left - 6, chart.y(y) + 3.5, labels[name], "tick end")
     return chart.render()
 
 
@@ -101,5 +103,10 @@ def privacy(post: Posterior) -> list[str]:
     return [over_delta.render(), over_uses.render()]
 
 
-def _short(name: str, most: int = 22) -> str:
+def _inner(name: str) -> str:
+    """Return the name of a coefficient without that of its block, which a plot need not repeat."""
+    return name.removeprefix("beta[").removesuffix("]") if name.startswith("beta[") else name
+
+
+def _short(name: str, most: int) -> str:
     return name if len(name) <= most else name[: most - 1] + "…"

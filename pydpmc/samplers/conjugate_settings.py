@@ -136,7 +136,8 @@ class ConjugateRun:
 
     def __init__(self, settings: ConjugateSettings, core: Any, common: dict[str, Any]) -> None:
         self._settings, self._core = settings, core
-        self._rows, self._seed, self._draws = common["rows"], common["seed"], common["draws"]
+        self._rows = common["rows"], common["columns"], common["has_target"]
+        self._seed, self._draws = common["seed"], common["draws"]
         self.steps_done = 0
 
     def advance(self, steps: int, threads: int, block: int) -> None:
@@ -146,7 +147,7 @@ class ConjugateRun:
         settings, random = self._settings, self._core.random
         key = random.key_from_os() if self._seed is None else random.key_from_seed(self._seed)
         sums = exact_sum(
-            self._core, self._rows, settings.statistics, settings.statistics_count, settings.clip, settings.noise
+            self._core, *self._rows, settings.statistics, settings.statistics_count, settings.clip, settings.noise
         )
         released = noised(self._core, key, sums, settings.noise, settings.releases_of_sums)
         self._draws[:, 0, :] = settings.draws_from(released, self._core, key)

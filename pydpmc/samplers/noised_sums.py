@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidArgument
-from ..rows import empty_rows
+from ..rows import as_doubles, empty_rows
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -25,7 +25,14 @@ CHUNK_VALUES = 2**18
 
 
 def exact_sum(
-    core: Any, rows: npt.NDArray[Any], statistics: Statistics, count: int, clip: float, sd: float
+    core: Any,
+    rows: npt.NDArray[Any],
+    columns: int,
+    has_target: bool,
+    statistics: Statistics,
+    count: int,
+    clip: float,
+    sd: float,
 ) -> Integers:
     """Return the sum of all records' statistics in units of sd / 2^32; a record that is not finite adds nothing."""
     unit = math.ldexp(sd, -NOISE_BITS)
@@ -34,7 +41,7 @@ def exact_sum(
     total = np.zeros(count, dtype=np.int64)
     size = max(1, CHUNK_VALUES // count)
     for start in range(0, len(rows), size):
-        part = np.asarray(rows[start : start + size], dtype=np.float64)
+        part = as_doubles(rows[start : start + size], columns, has_target)
         table = empty_rows(len(part), count, False, "float64")
         with np.errstate(all="ignore"):  # a warning would depend on the records
             table[:, :count] = statistics(part)

@@ -1,4 +1,4 @@
-"""Subsets without replacement: sorted, distinct, every one equally likely."""
+"""Subsets without replacement: distinct, every one equally likely."""
 
 import itertools
 import math
@@ -27,13 +27,13 @@ SIZES += [(1000, 0), (1000, 999), (1000, 1000), (10**5, 3), (10**5, 99_990), (26
 
 
 @pytest.mark.parametrize(("n", "b"), SIZES)
-def test_subsets_are_ascending_distinct_and_in_range(n: int, b: int) -> None:
+def test_subsets_are_distinct_and_in_range(n: int, b: int) -> None:
     sampler, stream = random.Subsampler(n, b), subsample_stream(30)
     for _ in range(30):
-        subset = sampler.draw(stream).astype(np.int64)
+        subset = sampler.draw(stream)
         assert subset.shape == (b,)
-        assert (np.diff(subset) > 0).all()
-        assert b == 0 or (subset[0] >= 0 and subset[-1] < n)
+        assert len(set(subset.tolist())) == b
+        assert b == 0 or subset.max() < n
 
 
 @pytest.mark.parametrize(("n", "b"), [(1, 1), (5, 1), (5, 4), (6, 3), (7, 2), (7, 5), (8, 4), (9, 7)])

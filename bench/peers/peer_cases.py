@@ -1,0 +1,152 @@
+"""The cases of table.py: {name: (make, work)}, the limit kernel first. Peers are those of shared/anchors, each as its
+own users would write it; JAX samples with replacement and BlackJAX does not clip."""
+
+import sys
+
+import numpy as np
+from benchmarks import common, gradients
+from limit_kernels import CLIP, STEP_SIZE
+
+import pydpmc as dp
+
+SHAPES = {"W2": "N = 32561, d = 109, b = 256", "W3": "N = 1e5, d = 1000, b = 1024"}
+# Steps of one timing, by how fast a case is.
+STEPS = {
+    "W2": {"fast": 10_000, "numba": 3000, "numpy": 1000, "jax": 500, "opacus": 60},
+    "W3": {"fast": 300, "numba": 60, "numpy": 30, "jax": 20, "opacus": 5},
+}
+NORMALS = 1 << 16
+
+
+def _anchor_w1(anchors):
+    if anchors is None:
+        raise ImportError("shared/anchors is not here")
+    sys.path.insert(0, str(anchors))
+    import common as anchor_common
+
+    anchor_common.lib = lambda: None  # its limit kernel needs AVX-512
+    import w1
+
+    return w1
+
+
+def w1(anchors, barker, share):
+    """W1, each in its own steps."""
+    data = common.mixture_data()
+    x = np.ascontiguousarray(data._rows[:, 0])
+    fast, slow = int(30_000 * share), int(3000 * share)
+    out, clip = np.empty((fast, 2)), 0.99 * common.BATCH**0.5 / common.EFFECTIVE_RECORDS
+    plan = common.w1_plan(data.public, fast)
+    arguments = (common.N, common.BATCH, fast, common.EFFECTIVE_RECORDS, clip, 0.01, 5, out.ctypes.data)
+
+    def peer(name, *values):
+        return lambda: getattr(_anchor_w1(anchors), name)(*values)
+
+    def jax(dtype):
+        return lambda: _anchor_w1(anchors).jax_chain(slow, dtype, True)
+
+    return {
+        "portable limit kernel": (lambda: lambda: barker.lib.w1(x.ctypes.data, *arguments), fast),
+        "pydpmc": (lambda: lambda: plan.run(data, threads=1, progress=False), fast),
+        "numba": (peer("numba_chain", slow), slow),
+        "numpy": (peer("numpy_chain", slow), slow),
+        "JAX float32, with replacement": (jax(np.float32), slow),
+        "style of papers/004 (scipy.stats)": (peer("scipy_style", slow // 20), slow // 20),
+    }
+
+
+def _sgld_run(data, steps, batch, chains=1, threads=1):
+    sampler = dp.SGLD(steps=steps, step_size=STEP_SIZE, batch_size=batch, clip=CLIP)
+    plan = dp.plan(dp.LogisticRegression(), data.public, sampler, chains=chains)
+    return lambda: plan.run(data, draws=10, threads=threads, progress=False)
+
+
+def sgld(workload, bits, anchors, limit, share):
+    """W2 or W3 with peers in float64 or float32; of pydpmc float64, or float32 and fixed16."""
+    n, columns, batch, _ = gradients.Sgld.workloads[workload]
+    steps = {name: max(2, int(count * share)) for name, count in STEPS[workload].items()}
+    x, y = (a.astype(f"float{bits}") for a in gradients.logistic_arrays(n, columns))
+    table = getattr(limit.lib, f"make{bits}")(x.ctypes.data, y.ctypes.data, n, columns)
+    out, norms = np.zeros(columns), np.linalg.norm(x, axis=1)
+    step = (CLIP, 2 * STEP_SIZE, 1.0)
+
+    def peers():
+        if anchors is None:
+            raise ImportError("shared/anchors is not here")
+        sys.path.insert(0, str(anchors))
+        import w23
+
+        return w23
+
+    def ours(storage):
+        return lambda: _sgld_run(gradients.logistic_data(n, columns, storage), steps["fast"], batch)
+
+    def numpy():
+        return lambda: peers().numpy_chain(x, y, batch, steps["numpy"], *step, 1, norms)
+
+    cases = {limit.name: (lambda: lambda: limit.run(table, bits, batch, steps["fast"], out), steps["fast"])}
+    for storage in ("float64",) if bits == "64" else ("float32", "fixed16"):
+        cases[f"pydpmc, {storage}"] = (ours(storage), steps["fast"])
+    return cases | {
+        "numba, clipping": (lambda: peers().numba_chain(x, y, batch, steps["numba"], *step), steps["numba"]),
+        "numpy, clipping": (numpy, steps["numpy"]),
+        "JAX, clipping": (lambda: peers().jax_chain(x, y, batch, steps["jax"], *step), steps["jax"]),
+        "BlackJAX": (lambda: peers().blackjax_chain(x, y, batch, steps["jax"], *step[1:]), steps["jax"]),
+        "Opacus": (lambda: peers().opacus_chain(x, y, batch, steps["opacus"], *step[:2]), steps["opacus"]),
+    }
+
+
+def w4(barker):
+    """Millions of normals a second: ours are rounded, exact and from ChaCha20."""
+    out = np.empty(NORMALS)
+    stream = dp._core.Stream(bytes(32), purpose=255, chain=0, step=0)
+    random = np.random.default_rng(1)
+    return {
+        "portable limit kernel": (
+            lambda: lambda: [barker.lib.normal_fill(out.ctypes.data, NORMALS, 9) for _ in range(10)],
+            10 * NORMALS / 1e6,
+        ),
+        "pydpmc, rounded": (
+            lambda: lambda: [dp._core.fill_rounded_normal(stream, NORMALS) for _ in range(10)],
+            10 * NORMALS / 1e6,
+        ),
+        "numpy PCG64": (
+            lambda: lambda: [random.standard_normal(out=out) for _ in range(10)],
+            10 * NORMALS / 1e6,
+        ),
+    }
+
+
+def w1_full(threads):
+    """Return W1-full on so many threads as (run, steps, bytes that a step moves: rows and kept log-likelihoods)."""
+    data, steps = common.logistic_data(), 100
+    plan = common.w1_full_plan(data.public, steps)
+    return (
+        lambda: plan.run(data, threads=threads, progress=False),
+        steps,
+        data._rows.nbytes + 2 * 8 * len(data._rows),
+    )
+
+
+def scaling_cases():
+    """Return {workload: {one chain on one thread, two on two}}, work in steps of all chains."""
+    mixture, full = common.mixture_data(), common.logistic_data()
+    n, columns, batch, _ = gradients.Sgld.workloads["W2"]
+    wide = gradients.logistic_data(n, columns)
+
+    def barker(threads):
+        plan = common.w1_plan(mixture.public, 20_000, chains=threads)
+        return lambda: plan.run(mixture, threads=threads, progress=False)
+
+    def one_pass(threads):
+        plan = common.w1_full_plan(full.public, 200)
+        return lambda: plan.run(full, threads=threads, progress=False)
+
+    def pair(make, steps, chains):
+        return {str(k): (lambda k=k: make(k), steps * (k if chains else 1)) for k in (1, 2)}
+
+    return {
+        "W1, two chains": pair(barker, 20_000, True),
+        "W2, two chains": pair(lambda k: _sgld_run(wide, 10_000, batch, chains=k, threads=k), 10_000, True),
+        "W1-full, one chain": pair(one_pass, 200, False),
+    }

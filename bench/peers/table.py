@@ -1,0 +1,98 @@
+"""pydpmc beside its peers and the limit kernels in one run, one core each: tables in Markdown, figures in JSON.
+
+python table.py [--quick] [--only W1 W2 ...] [--json FILE] [--anchors DIR]
+"""
+
+import argparse
+import json
+import os
+import statistics
+import sys
+import time
+from pathlib import Path
+
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+
+import peer_cases  # noqa: E402
+from clock import available, one_core, rates  # noqa: E402
+from limit_kernels import BarkerLimit, find_anchors, sgld_limit  # noqa: E402
+
+SECTIONS = ("W1", "W2", "W3", "W4", "W1-full", "threads")
+
+
+def show(title, unit, found, first):
+    print(f"\n### {title}\n\n| | {unit} | {first} |\n|---|---:|---:|")
+    for name, (rate, ratio) in found.items():
+        shown = f"{rate:,.0f}" if rate >= 100 else f"{rate:.3g}"
+        print(f"| {name} | {shown} | {ratio:.3g} |", flush=True)
+
+
+def on_one_core(title, unit, makers, rounds):
+    with one_core():
+        found = rates(available(makers), rounds)
+    show(title, unit, found, "of the limit kernel")
+    return found
+
+
+def full_pass(barker, rounds):
+    """W1-full: bytes that a step moves per second of wall-clock, beside a sequential read of as many."""
+    found = {}
+    for threads in (1, 2):
+        run, steps, size = peer_cases.w1_full(threads)
+        run()
+        taken = []
+        for _ in range(rounds):
+            read, started = barker.bandwidth(size, threads), time.perf_counter()
+            run()
+            taken.append((steps * size / (time.perf_counter() - started) / 1e9, read / 1e9))
+        best, bound = (max(column) for column in zip(*taken, strict=True))
+        found[f"sequential read, {threads} thread(s)"] = (bound, 1.0)
+        found[f"pydpmc, {threads} thread(s)"] = (best, statistics.median(ours / read for ours, read in taken))
+    show(f"W1-full, N = 1e6, d = 10: {size / 1e6:.0f} MB a step", "GB/s", found, "of a sequential read")
+    return found
+
+
+def two_threads(rounds):
+    found = {}
+    for name, cases in peer_cases.scaling_cases().items():
+        found[name] = list(rates(available(cases), rounds, time.perf_counter).values())[-1]
+    show("Two threads", "steps/s on two threads", found, "of one thread")
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--quick", action="store_true", help="a fifth of the steps")
+    parser.add_argument("--only", nargs="*", default=SECTIONS, choices=SECTIONS)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--anchors")
+    options = parser.parse_args()
+    sys.argv = sys.argv[:1]  # the anchors read it too
+    anchors = find_anchors(options.anchors)
+    share = 0.2 if options.quick else 1.0
+    found, barker = {}, BarkerLimit()
+    if "W1" in options.only:
+        makers = peer_cases.w1(anchors, barker, share)
+        found["W1"] = on_one_core("W1: minibatch Barker, N = 1e6, b = 1000", "steps/s", makers, options.rounds)
+    limit = sgld_limit(anchors)
+    for workload in ("W2", "W3"):
+        for bits in ("64", "32") if workload in options.only else ():
+            makers = peer_cases.sgld(workload, bits, anchors, limit, share)
+            title = f"{workload}: SGLD, {peer_cases.SHAPES[workload]}, limit kernel and peers in float{bits}"
+            found[f"{workload} float{bits}"] = on_one_core(title, "steps/s", makers, options.rounds)
+    if "W4" in options.only:
+        found["W4"] = on_one_core("W4: normals", "million/s", peer_cases.w4(barker), options.rounds)
+    if "W1-full" in options.only:
+        found["W1-full"] = full_pass(barker, options.rounds)
+    if "threads" in options.only:
+        found["threads"] = two_threads(options.rounds)
+    if options.json:
+        options.json.write_text(json.dumps(found, indent=1))
+
+
+if __name__ == "__main__":
+    main()
