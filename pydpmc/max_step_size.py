@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import Literal
 
 import numpy as np
 
 from . import accounting as acc
-from .accounting.gaussian import gdp_epsilon
+from .accounting.gaussian import largest_mu
 from .checks import inside, number, one_of, positive, whole
 from .errors import InvalidArgument, UnsupportedEventError
 
@@ -82,7 +81,7 @@ def max_step_size(
 
     time = float((np.arange(1.0, steps + 1.0) ** -decay).sum()) * chains
     sensitivity = clip * (2.0 if adjacency == "replace" else 1.0)
-    estimate = (_mu(epsilon, delta) / sensitivity) ** 2 * n * variance / time
+    estimate = (largest_mu(epsilon, delta) / sensitivity) ** 2 * n * variance / time
     bracket = (estimate / FARTHEST, estimate * 16.0)
     return acc.calibrate(uses, epsilon=epsilon, delta=delta, adjacency=adjacency, bracket=bracket, integer=False)
 
@@ -112,12 +111,3 @@ def _event(z: float, batch_size: int, n: int, sampling: str) -> acc.Event:
     if sampling == "poisson":
         return gaussian.poisson(batch_size / n)
     return gaussian.without_replacement(batch_size, n)
-
-
-def _mu(epsilon: float, delta: float) -> float:
-    """Return the mu for which mu-GDP is (epsilon, delta)-DP, within a per cent."""
-    low, high = 1e-12, 1e6
-    while high > 1.01 * low:
-        middle = math.sqrt(low * high)
-        low, high = (middle, high) if gdp_epsilon(middle, delta) <= epsilon else (low, middle)
-    return low

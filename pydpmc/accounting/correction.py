@@ -16,7 +16,6 @@ from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import linprog
 from scipy.special import expit, ndtr
 
 from ..errors import InternalError, InvalidArgument
@@ -105,6 +104,8 @@ def correction(c: float) -> Correction:
 
 def _best_weights(c: float, atoms: Floats) -> Floats | None:
     """Solve the programme for given atoms; None where the solver gives up."""
+    from scipy.optimize import linprog  # takes longer to import than all of pydpmc
+
     x = np.arange(0.0, _FITTED_TO, 0.08)
     target = expit(-x)
     allowed = expit(x) * target * np.exp(np.minimum(0.3 * np.maximum(x - _ODDS_RANGE, 0.0), 2.4))

@@ -92,6 +92,10 @@ class SoftmaxRegression(LinearPredictor):
         """Return 1/2."""
         return 0.5
 
+    def loglik_ceiling(self) -> float:
+        """Return 0: it is the logarithm of a probability."""
+        return 0.0
+
     def gradient_error(self, public: Public, reach: float) -> float | None:
         """Return the error of residuals times row: docs/privacy/langevin.md, lemma 3."""
         norm = self.norm(public)

@@ -16,6 +16,7 @@ from .protocol import Sampler
 from .weight import check_weight
 
 if TYPE_CHECKING:
+    from .conjugate_settings import ConjugateSettings
     from .posterior_sample_settings import PosteriorSampleSettings
     from .request import Request
 
@@ -30,7 +31,8 @@ class PosteriorSample(Sampler):
     effective sample size of every coordinate are checked; a failure raises ``NotConvergedError`` and releases nothing.
 
     Without `bound` the model must have a Lipschitz constant and a convex loss, and every coefficient a Normal prior:
-    then mu = 2 w L / sqrt(m) under replace. With `bound` any model with a proper prior will do.
+    then mu = 2 w L / sqrt(m) under replace. With `bound` any model with a proper prior will do. ``GaussianMean`` is
+    drawn in closed form, as by ``ConjugateSample``: exact, and without a condition.
 
     Parameters
     ----------
@@ -80,7 +82,7 @@ class PosteriorSample(Sampler):
             raise InvalidArgument(f"gamma must lie in [0, 0.5), not {self.gamma!r}")
         yes_or_no(self.temper_prior, "temper_prior")
 
-    def choose(self, request: Request) -> PosteriorSampleSettings:
+    def choose(self, request: Request) -> PosteriorSampleSettings | ConjugateSettings:
         """Fill in what was left open, within the budget."""
         from .posterior_sample_choose import choose
 
