@@ -26,6 +26,7 @@ from .safekeeping import Safekeeping
 from .sampler_stats import sampler_stats
 from .samplers.protocol import Sampler
 from .samplers.settings import Settings
+from .starts import start_points
 from .threads import usable_threads
 
 SEEDED = "a seed was given: whoever knows it can replay every random choice. For tests only, not for release"
@@ -94,7 +95,7 @@ def run(
         raise InvalidArgument("unsafe_diagnostics: only the Barker sampler counts what it clips")
     common = {
         **_target_arguments(plan, data),
-        "init": _starts(plan, release.chains, seed),
+        "init": start_points(plan, release.chains, seed),
         "draws": out,
         "warmup": release.warmup,
         "thin": release.thin,
@@ -193,17 +194,6 @@ def _started(plan: Plan, common: dict[str, Any], data: Data) -> Any:
         raise InternalError(
             "the compiled core refused its arguments: this is a bug in pydpmc, please report it"
         ) from None
-
-
-def _starts(plan: Plan, chains: int, seed: int | None) -> Floats:
-    shape = (chains, plan.settings.dim)
-    if plan.init is None:
-        return np.array(np.broadcast_to(plan.model.centre(plan.public), shape))
-    if plan.init == "prior":
-        from .prior_draw import prior_draws
-
-        return prior_draws(plan.model, plan.public, chains, seed)
-    return np.array(np.broadcast_to(plan.init, shape))
 
 
 def _advance(core: Any, steps: int, threads: int, progress: Progress, keeping: Safekeeping) -> bool:
