@@ -16,8 +16,8 @@ from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit, ndtr
 
+from .. import special
 from ..errors import InternalError, InvalidArgument
 
 Floats = npt.NDArray[np.float64]
@@ -61,7 +61,7 @@ class Correction:
         """F_v(x), the distribution function of N(0, c - v) + V_cor, relatively accurate in the lower tail."""
         position = np.asarray(x, dtype=float)[..., None]
         scale = np.sqrt(self.c - np.asarray(v, dtype=float))[..., None]
-        pair = ndtr((position - self.atoms) / scale) + ndtr((position + self.atoms) / scale)
+        pair = special.ndtr((position - self.atoms) / scale) + special.ndtr((position + self.atoms) / scale)
         return np.asarray((0.5 * self.weights * pair).sum(axis=-1))
 
 
@@ -107,10 +107,10 @@ def _best_weights(c: float, atoms: Floats) -> Floats | None:
     from scipy.optimize import linprog  # takes longer to import than all of pydpmc
 
     x = np.arange(0.0, _FITTED_TO, 0.08)
-    target = expit(-x)
-    allowed = expit(x) * target * np.exp(np.minimum(0.3 * np.maximum(x - _ODDS_RANGE, 0.0), 2.4))
+    target = special.expit(-x)
+    allowed = special.expit(x) * target * np.exp(np.minimum(0.3 * np.maximum(x - _ODDS_RANGE, 0.0), 2.4))
     unit = 100.0  # so that the solver's absolute tolerance of 1e-10 is small against t
-    scale = 4.0 * expit(atoms) * expit(-atoms)  # the size of the weights: unknowns of order one
+    scale = 4.0 * special.expit(atoms) * special.expit(-atoms)  # the size of the weights: unknowns of order one
     rows = unit * scale * _upper_tail(x, atoms, c) / allowed[:, None]
     right = unit * target / allowed
     minus_t = -np.ones((len(x), 1))
@@ -129,7 +129,7 @@ def _best_weights(c: float, atoms: Floats) -> Floats | None:
 
 def _upper_tail(x: Floats, atoms: Floats, c: float) -> Floats:
     root = math.sqrt(c)
-    return np.asarray(0.5 * (ndtr((-x[:, None] - atoms) / root) + ndtr((atoms - x[:, None]) / root)))
+    return np.asarray(0.5 * (special.ndtr((-x[:, None] - atoms) / root) + special.ndtr((atoms - x[:, None]) / root)))
 
 
 def _merge(atoms: Floats, weights: Floats, gap: float) -> Floats:
@@ -150,7 +150,7 @@ def _measured(c: float, atoms: Floats, weights: Floats | None) -> Correction | N
     odds_error = np.abs(np.log1p(-tail[near]) - np.log(tail[near]) - x[near]).max()
     for array in (atoms, weights):
         array.setflags(write=False)
-    return Correction(atoms, weights, c, float(np.abs(tail - expit(-x)).max()), float(odds_error))
+    return Correction(atoms, weights, c, float(np.abs(tail - special.expit(-x)).max()), float(odds_error))
 
 
 def _dyadic(weights: Floats) -> Floats:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy import fft
 
 from .composed_loss import ComposedLoss
 from .cumulants import OUTSIDE, Cumulants, tilted
@@ -21,6 +20,8 @@ SMALLEST_SPECTRUM = 1e-280
 
 def compose(cumulants: Cumulants, tilt: float) -> ComposedLoss:
     """Compose each loss with its multiplicity, tilted by `tilt`."""
+    from scipy import fft
+
     step = cumulants.items[0][0].step
     bottom, top = cumulants.reach(tilt, -1), cumulants.reach(tilt, 1)
     start = math.floor(bottom / step)
@@ -46,6 +47,8 @@ def _tilted_convolution(cumulants: Cumulants, tilt: float, length: int, start: i
     spectrum W of a probability vector is off by a small multiple of log2(length) ulps; that reaches the
     product G = prod W^n as n |G| / |W| times it, and the inverse transform averages over the frequencies.
     """
+    from scipy import fft
+
     log_spectrum = np.zeros(length // 2 + 1, dtype=complex)
     weakest = np.zeros(length // 2 + 1)
     offset = 0

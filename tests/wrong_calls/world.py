@@ -158,6 +158,13 @@ class World:
 
         return dp.Schema({"a": dp.Number(0, 1), "y": dp.Binary()}, target="y", missing="drop").data(Frame())
 
+    def import_estimators(self):
+        imported = {name: sys.modules.pop(name) for name in list(sys.modules) if name.startswith("pydpmc.sklearn")}
+        try:
+            import pydpmc.sklearn  # noqa: F401
+        finally:
+            sys.modules.update(imported)
+
     def to_dp(self):
         return self.guarantee.to_dp_accounting()
 
