@@ -94,6 +94,13 @@ class World:
     def run_on(self, data):
         return dp.plan(LOGISTIC, data.public, dp.Barker(steps=4, scale=0.1)).run(data, ledger=self.ledger)
 
+    def extreme(self, sampler):
+        return dp.plan(LOGISTIC, self.data.public, sampler).run(self.data, ledger=self.ledger, progress=False)
+
+    def lost(self):
+        plan = dp.plan(LOGISTIC, self.data.public, dp.NUTS(jitter=0.0), private=False, init=[1e200, 1e200])
+        return plan.run(self.data, progress=False)
+
     def softmax_on(self, data):
         model = dp.SoftmaxRegression(classes=2)
         return dp.plan(model, data.public, dp.Barker(steps=4, scale=0.1)).run(data, ledger=self.ledger)
