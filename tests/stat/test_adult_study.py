@@ -59,4 +59,4 @@ def test_adult_from_csv_to_report_without_python(tmp_path, monkeypatch):
     target = (schema.data(table)._rows[:, schema.public(1).width] == 1).astype(float)
     right = np.mean((post.predict(schema.encode(table), draws=20).mean > 0.5) == target)
     print(f"right in {right:.4f} of cases")
-    assert right > 0.815  # 0.830 and 0.8295 were measured; a model without features is right in 0.759 of cases
+    assert right > 0.815  # 0.8300, 0.8295 and 0.8306 were measured; a model without features is right in 0.759 of cases
