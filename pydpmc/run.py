@@ -23,6 +23,7 @@ from .posterior import Posterior, Unsafe
 from .progress import Progress
 from .safekeeping import Safekeeping
 from .sampler_stats import sampler_stats
+from .samplers.gradient_settings import GradientSettings
 from .samplers.protocol import Sampler
 from .samplers.settings import Settings
 from .threads import usable_threads
@@ -96,6 +97,7 @@ def run(
         "warmup": release.warmup,
         "thin": release.thin,
         "seed": seed,
+        **({"squares": data.row_squares()} if isinstance(plan.settings, GradientSettings) else {}),
     }
     void = _void(plan, seed is not None, unsafe_diagnostics)
     keeping = Safekeeping(plan, data, release, out, ledger, checkpoint)

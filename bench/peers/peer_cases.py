@@ -4,7 +4,7 @@ own users would write it; JAX samples with replacement and BlackJAX does not cli
 import sys
 
 import numpy as np
-from benchmarks import common, gradients
+from benchmarks import common, gradients, noise
 from limit_kernels import CLIP, STEP_SIZE
 
 import pydpmc as dp
@@ -99,7 +99,7 @@ def sgld(workload, bits, anchors, limit, share):
 def w4(barker):
     """Millions of normals a second: ours are rounded, exact and from ChaCha20."""
     out = np.empty(NORMALS)
-    stream = dp._core.Stream(bytes(32), purpose=255, chain=0, step=0)
+    stream = noise.secure_stream()
     random = np.random.default_rng(1)
     return {
         "portable limit kernel": (
@@ -107,7 +107,7 @@ def w4(barker):
             10 * NORMALS / 1e6,
         ),
         "pydpmc, rounded": (
-            lambda: lambda: [dp._core.fill_rounded_normal(stream, NORMALS) for _ in range(10)],
+            lambda: lambda: [dp._core.random.fill_rounded_normal(stream, NORMALS) for _ in range(10)],
             10 * NORMALS / 1e6,
         ),
         "numpy PCG64": (
