@@ -37,7 +37,7 @@ def w1(anchors, barker, share):
     fast, slow = int(30_000 * share), int(3000 * share)
     out, clip = np.empty((fast, 2)), 0.99 * common.BATCH**0.5 / common.EFFECTIVE_RECORDS
     plan = common.w1_plan(data.public, fast)
-    arguments = (common.N, common.BATCH, fast, common.EFFECTIVE_RECORDS, clip, 0.01, 5, out.ctypes.data)
+    arguments = (common.N, common.BATCH, fast, common.EFFECTIVE_RECORDS, clip, 0.01, 5)
 
     def peer(name, *values):
         return lambda: getattr(_anchor_w1(anchors), name)(*values)
@@ -46,7 +46,7 @@ def w1(anchors, barker, share):
         return lambda: _anchor_w1(anchors).jax_chain(slow, dtype, True)
 
     return {
-        "portable limit kernel": (lambda: lambda: barker.lib.w1(x.ctypes.data, *arguments), fast),
+        "portable limit kernel": (lambda: lambda: barker.lib.w1(x.ctypes.data, *arguments, out.ctypes.data), fast),
         "pydpmc": (lambda: lambda: plan.run(data, threads=1, progress=False), fast),
         "numba": (peer("numba_chain", slow), slow),
         "numpy": (peer("numpy_chain", slow), slow),
