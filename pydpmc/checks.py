@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import math
+import os
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any
 
-from .errors import InvalidArgument
+import numpy as np
+import numpy.typing as npt
+
+from .errors import InvalidArgument, MissingFile, UnusableFile, WrongType
+
+LONGEST_TEXT = 60
 
 
 def whole(value: Any, name: str, least: int = 1, most: int | None = None) -> int:
@@ -18,8 +28,125 @@ def whole(value: Any, name: str, least: int = 1, most: int | None = None) -> int
     """
     is_whole = isinstance(value, Integral) or (isinstance(value, Real) and float(value).is_integer())
     if isinstance(value, bool) or not is_whole or value < least or (most is not None and value > most):
-        raise InvalidArgument(f"{name} must be a {_described(least, most)}, not {value!r}")
+        raise InvalidArgument(f"{name} must be a {_described(least, most)}, not {given(value)}")
     return int(value)
+
+
+def number(value: Any, name: str) -> float:
+    """Return a real number as a float, or refuse it."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+        raise WrongType(f"{name} must be a number, not {given(value)}")
+    return float(value)
+
+
+def positive(value: Any, name: str) -> float:
+    """Return a positive finite number, or refuse it.
+
+    Examples
+    --------
+    >>> positive(2, "clip")
+    2.0
+    """
+    found = number(value, name)
+    if not (math.isfinite(found) and found > 0):
+        raise InvalidArgument(f"{name} must be a positive finite number, not {value!r}")
+    return found
+
+
+def share(value: Any, name: str) -> float:
+    """Return a number in (0, 1], or refuse it."""
+    found = number(value, name)
+    if not 0 < found <= 1:
+        raise InvalidArgument(f"{name} must lie in (0, 1], not {value!r}")
+    return found
+
+
+def inside(value: Any, name: str) -> float:
+    """Return a number in (0, 1), or refuse it."""
+    found = number(value, name)
+    if not 0 < found < 1:
+        raise InvalidArgument(f"{name} must lie in (0, 1), not {value!r}")
+    return found
+
+
+def small_delta(value: Any, name: str = "delta") -> float:
+    """Return a delta that a budget may have, or refuse it."""
+    found = number(value, name)
+    if not 0 < found <= 1e-3:
+        raise InvalidArgument(f"{name} must lie in (0, 0.001], not {value!r}: it is the chance of no protection at all")
+    return found
+
+
+def reals(value: Any, name: str) -> npt.NDArray[np.float64]:
+    """Return real numbers as a new array, or refuse what is not made of them."""
+    try:
+        array = np.asarray(value)
+    except ValueError:  # rows of different lengths
+        raise WrongType(f"{name} must hold numbers in rows of one length, not {given(value)}") from None
+    if array.dtype.kind not in "fiub":
+        raise WrongType(f"{name} must hold real numbers, not {given(value)}")
+    return np.array(array, dtype=np.float64)
+
+
+def one_of(value: Any, name: str, choices: Collection[str]) -> None:
+    """Refuse what is not among the choices."""
+    if not isinstance(value, str) or value not in choices:
+        two = " or ".join(f'"{choice}"' for choice in choices)
+        wanted = two if len(choices) == 2 else f"one of {', '.join(choices)}"
+        raise InvalidArgument(f"{name} must be {wanted}, not {given(value)}")
+
+
+def yes_or_no(value: Any, name: str) -> None:
+    """Refuse what is neither True nor False."""
+    if not isinstance(value, bool):
+        raise WrongType(f"{name} must be True or False, not {given(value)}")
+
+
+def names_of(parameters: Any) -> list[str]:
+    """Return one name, or several, as a list."""
+    if isinstance(parameters, str):
+        return [parameters]
+    if not isinstance(parameters, Iterable):
+        raise WrongType(f"parameters must be a name or a list of names, not {given(parameters)}")
+    return list(parameters)
+
+
+def file_path(value: Any, name: str) -> Path:
+    """Return a path, or refuse what names no file."""
+    if not isinstance(value, (str, os.PathLike)):
+        raise WrongType(f"{name} must be the path of a file, not {given(value)}")
+    return Path(value)
+
+
+@contextmanager
+def usable(path: Path, name: str) -> Iterator[None]:
+    """Name the file that cannot be read or written, and why."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise MissingFile(f"{name}: {path} cannot be used: there is no such file or folder") from error
+    except OSError as error:
+        raise UnusableFile(f"{name}: {path} cannot be used: {error.strerror or error}") from error
+
+
+def given(value: Any) -> str:
+    """Return what was given, for an error: a short value as it is, an array by its shape and type alone.
+
+    Examples
+    --------
+    >>> import numpy as np
+    import numpy.typing as npt
+    >>> given(np.zeros((3, 2))), given("two"), given([1, 2])
+    ('an array of shape (3, 2) and dtype float64', "'two'", 'a list of length 2')
+    """
+    if hasattr(value, "shape") and hasattr(value, "dtype") and value.shape != ():
+        return f"an array of shape {tuple(value.shape)} and dtype {value.dtype}"
+    if isinstance(value, (list, tuple, dict, set, frozenset)):
+        return f"a {type(value).__name__} of length {len(value)}"
+    if value is None or isinstance(value, (str, bytes, bool, Real)):
+        text = repr(value)
+        return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}..."
+    return f"an object of type {type(value).__name__}"
 
 
 def _described(least: int, most: int | None) -> str:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from . import rows as table
-from .checks import whole
+from .checks import given, number, one_of, positive, reals, whole
+from .errors import InvalidArgument, WrongType
 from .groups import layout
 from .public import Public
 from .rows import STORAGES, Storage
@@ -79,23 +80,23 @@ class Data:
         on_invalid: Literal["raise", "drop"] = "raise",
         storage: Storage = "float64",
     ) -> None:
-        if on_invalid not in ("raise", "drop"):
-            raise ValueError(f'on_invalid must be "raise" or "drop", not {on_invalid!r}')
-        if storage not in STORAGES:
-            raise ValueError(f"storage must be one of {', '.join(map(repr, STORAGES))}, not {storage!r}")
+        one_of(on_invalid, "on_invalid", ("raise", "drop"))
+        one_of(storage, "storage", STORAGES)
         features = _numeric(x, "x")
         if features.ndim == 1:
             features = features[:, None]
         if features.ndim != 2:
-            raise ValueError(f"x must have one or two dimensions, but it has {features.ndim}")
+            raise InvalidArgument(f"x must have one or two dimensions, but it has {features.ndim}")
         n, width = features.shape
         if n < 1 or width < 1:
-            raise ValueError(f"x must have at least one row and one column, but its shape is {features.shape}")
+            raise InvalidArgument(f"x must have at least one row and one column, but its shape is {features.shape}")
         if n >= 2**31:
-            raise ValueError(f"x has {n} rows; at most 2^31 - 1 are supported")
+            raise InvalidArgument(f"x has {n} rows; at most 2^31 - 1 are supported")
         target = None if y is None else _numeric(y, "y")
         if target is not None and target.shape != (n,):
-            raise ValueError(f"x has {n} rows but y has shape {target.shape}; y needs one value per row of x")
+            raise InvalidArgument(f"x has {n} rows but y has shape {target.shape}; y needs one value per row of x")
+        if target is None and y_bounds is not None:
+            raise InvalidArgument("y_bounds was given but y was not")
         stored = layout(groups, n, max_group_size)
         self._group_start = stored.start
         self._public = Public(
@@ -104,7 +105,7 @@ class Data:
             has_target=target is not None,
             row_norm=_positive(row_norm, "row_norm"),
             x_bounds=_column_bounds(x_bounds, width),
-            y_bounds=_target_bounds(y_bounds, target is not None),
+            y_bounds=None if y_bounds is None else target_bounds(y_bounds),
             public_n=None if public_n is None else whole(public_n, "public_n"),
             grouped=groups is not None,
             max_group_size=stored.most,
@@ -138,7 +139,7 @@ class Data:
         values = table.labels(self._rows, self._public.width, self._public.has_target)
         if not (((values >= 0) & (values < count) & (values == np.floor(values))) | np.isnan(values)).all():
             wanted = "0 or 1" if count == 2 else f"a whole number from 0 to {count - 1}"
-            raise ValueError(f"{name} must be {wanted} for {model}; recode the labels first")
+            raise InvalidArgument(f"{name} must be {wanted} for {model}; recode the labels first")
 
     def __len__(self) -> int:
         return self._public.n
@@ -185,36 +186,45 @@ class Data:
         names = (*self._public.columns, "y")
         found = [f"{name}: {count}" for name, count in zip(names, invalid, strict=True) if count]
         if found:
-            raise ValueError(
+            raise InvalidArgument(
                 "NaN or infinite values, by column ("
                 + ", ".join(found)
                 + '). Clean them, or pass on_invalid="drop" to let such records contribute nothing.'
             )
 
 
+def require_data(data: Any) -> None:
+    """Refuse anything but a Data."""
+    if not isinstance(data, Data):
+        raise WrongType(f"data must be a pydpmc.Data, which declares the bounds, not {given(data)}")
+
+
 def _numeric(values: npt.ArrayLike, name: str) -> npt.NDArray[Any]:
     if isinstance(values, np.ma.MaskedArray):
-        raise TypeError(f"{name} is a masked array; put NaN where it is masked, and see on_invalid")
-    array = np.asarray(values)
+        raise WrongType(f"{name} is a masked array; put NaN where it is masked, and see on_invalid")
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise WrongType(f"{name} must hold rows of one length, not {given(values)}") from None
     if array.dtype.kind not in "fiub":
-        raise TypeError(f"{name} must hold real numbers, but its dtype is {array.dtype}; encode it as numbers first")
+        raise WrongType(f"{name} must hold real numbers, but its dtype is {array.dtype}; encode it as numbers first")
     return array
 
 
 def _positive(value: float | None, name: str) -> float | None:
-    if value is None:
-        return None
-    if not (np.isfinite(value) and value > 0):
-        raise ValueError(f"{name} must be a positive finite number, not {value!r}")
-    return float(value)
+    return None if value is None else positive(value, name)
 
 
 def _column_names(columns: Sequence[str] | None, width: int) -> tuple[str, ...]:
     if columns is None:
         return tuple(f"x{j}" for j in range(width))
+    if isinstance(columns, str) or not isinstance(columns, Iterable):
+        raise WrongType(f"columns must be {width} names, one per column of x, not {given(columns)}")
     names = tuple(str(c) for c in columns)
     if len(names) != width or len(set(names)) != width:
-        raise ValueError(f"columns must be {width} distinct names, one per column of x, but {len(names)} were given")
+        raise InvalidArgument(
+            f"columns must be {width} distinct names, one per column of x, but {len(names)} were given"
+        )
     return names
 
 
@@ -222,25 +232,22 @@ def _column_bounds(bounds: Bounds | None, width: int) -> tuple[tuple[float, floa
     if bounds is None:
         return None
     try:
-        low, high = (np.broadcast_to(np.asarray(b, dtype=float), (width,)) for b in bounds)
+        low, high = (np.broadcast_to(reals(b, "x_bounds"), (width,)) for b in bounds)
     except (TypeError, ValueError):
-        raise ValueError(
+        raise InvalidArgument(
             f"x_bounds must be (low, high), each one number or an array with one number per column ({width})"
         ) from None
     if not (np.isfinite(low).all() and np.isfinite(high).all() and (low <= high).all()):
-        raise ValueError("x_bounds must be finite with low <= high in every column")
+        raise InvalidArgument("x_bounds must be finite with low <= high in every column")
     return tuple((float(a), float(b)) for a, b in zip(low, high, strict=True))
 
 
-def _target_bounds(bounds: Bounds | None, has_target: bool) -> tuple[float, float] | None:
-    if bounds is None:
-        return None
-    if not has_target:
-        raise ValueError("y_bounds was given but y was not")
+def target_bounds(bounds: Any) -> tuple[float, float]:
+    """Return (low, high) of the target, or refuse it."""
     try:
-        low, high = (float(b) for b in bounds)
+        low, high = (number(b, "y_bounds") for b in bounds)
     except (TypeError, ValueError):
-        raise ValueError("y_bounds must be (low, high), two numbers") from None
+        raise InvalidArgument("y_bounds must be (low, high), two numbers") from None
     if not (np.isfinite(low) and np.isfinite(high) and low <= high):
-        raise ValueError("y_bounds must be (low, high), finite with low <= high")
+        raise InvalidArgument("y_bounds must be (low, high), finite with low <= high")
     return low, high

@@ -13,6 +13,14 @@ class WrongType(PydpmcError, TypeError):
     """An argument is not of the kind that is needed; the message names it and says what was given."""
 
 
+class UnusableFile(PydpmcError, OSError):
+    """A file cannot be read or written; the message names it and says why."""
+
+
+class MissingFile(UnusableFile, FileNotFoundError):
+    """A file, or the folder it should be in, does not exist."""
+
+
 class InternalError(PydpmcError, RuntimeError):
     """Something that should not happen: a bug in pydpmc, or a computation that did not converge."""
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .checks import whole
+from .checks import given, whole
 from .errors import InvalidArgument, WrongType
 
 ORDERED = "iubUSfMm"  # kinds of dtype that numpy can sort
@@ -52,6 +53,8 @@ def _labels(groups: Any, rows: int) -> npt.NDArray[Any]:
         raise WrongType("groups is a masked array; every row needs a label")
     if hasattr(groups, "__array__"):
         labels = np.asarray(groups)
+    elif not isinstance(groups, Iterable):
+        raise WrongType(f"groups needs one label per row of x, not {given(groups)}")
     else:  # numpy would turn [nan, "a"] into strings
         listed = list(groups)
         labels = np.empty(len(listed), dtype=object)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from .checks import inside, names_of, reals
 from .diagnostics import ess
 from .errors import InvalidArgument
 
@@ -85,7 +86,7 @@ class Estimate:
         """Return the places of the parameters of these names; a block's name stands for all its entries."""
         if parameters is None:
             return list(range(len(self.names)))
-        wanted = [parameters] if isinstance(parameters, str) else list(parameters)
+        wanted = names_of(parameters)
         places = []
         for name in wanted:
             found = [i for i, own in enumerate(self.names) if own == name or own.split("[")[0] == name]
@@ -102,8 +103,7 @@ def interval(post: Posterior, level: float, parameters: str | Sequence[str] | No
     """Return intervals that cover the truth in a share `level` of all data sets."""
     from scipy.special import stdtrit
 
-    if not 0.0 < level < 1.0:
-        raise InvalidArgument(f"level must lie in (0, 1), not {level!r}")
+    inside(level, "level")
     found = estimate(post)
     df = found.draws - 1.0
     quantile = float(stdtrit(df, 0.5 + level / 2.0))
@@ -126,7 +126,7 @@ def wald_test(post: Posterior, null: npt.ArrayLike, parameters: str | Sequence[s
         raise InvalidArgument(
             f"parameters: {found.draws:.3g} draws cannot test {count} parameters at once; take more, or test fewer"
         )
-    values = np.asarray(null, dtype=float)
+    values = reals(null, "null")
     if values.ndim > 1 or (values.ndim == 1 and len(values) != count):
         raise InvalidArgument(f"null must be one number or {count} numbers, but its shape is {values.shape}")
     away = found.centre[places] - values

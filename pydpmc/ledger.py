@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import datetime
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, replace
-from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import ledger_file
 from .accounting import Guarantee, combine
-from .errors import BudgetError, LedgerError, ResumedElsewhere
+from .accounting.figures import lower
+from .accounting.privacy_filter import PrivacyFilter
+from .checks import file_path, given, positive, small_delta
+from .errors import BudgetError, LedgerError, ResumedElsewhere, WrongType
 from .ledger_state import FORMAT, Entry, State, fingerprint
 
 if TYPE_CHECKING:
@@ -51,11 +52,14 @@ class Ledger:
     """
 
     def __init__(self, path: str | Path, *, epsilon: float | None = None, delta: float | None = None) -> None:
-        self.path = Path(path)
+        self.path = file_path(path, "path")
         if epsilon is not None or delta is not None:
             self._create(epsilon, delta)
         elif not self.path.exists():
-            raise LedgerError(f"there is no ledger {self.path}; make it with dp.Ledger(path, epsilon=..., delta=...)")
+            raise LedgerError(
+                f"ledger: there is no file {self.path}; make it with pydpmc.Ledger(path, epsilon=..., delta=...) "
+                f"or with `pydpmc ledger create {self.path.name} --epsilon ... --delta ...`"
+            )
         state = self._state()
         self.epsilon, self.delta = state.filter.epsilon, state.filter.delta
         if epsilon is not None and delta is not None and (epsilon, delta) != (self.epsilon, self.delta):
@@ -84,6 +88,10 @@ class Ledger:
 
     def fits(self, plan: Plan) -> bool:
         """Return whether this plan could be run now."""
+        from .plan import Plan
+
+        if not isinstance(plan, Plan):
+            raise WrongType(f"plan must be what pydpmc.plan returns, not {given(plan)}")
         try:
             self._state().charge(plan.guarantee)
         except BudgetError:
@@ -100,6 +108,9 @@ class Ledger:
 
     def admit(self, data: Data) -> None:
         """Let another table of the same people be used with this ledger, e.g. with other columns or bounds."""
+        from .data import require_data
+
+        require_data(data)
         with ledger_file.appending(self.path) as (key, records, new):
             if fingerprint(key, data) not in State(self.path, records).tables:
                 new.append({"kind": "admit", "table": fingerprint(key, data), "time": _now()})
@@ -154,12 +165,26 @@ class Ledger:
             if ticket not in state.finished:
                 new.append({"kind": "commit", "ticket": ticket, "time": _now()})
 
+    def entry_of(self, ticket: str) -> dict[str, Any] | None:
+        """Return what a report shows of the run with this ticket, None if the ledger has none."""
+        state = self._state()
+        tickets = [record["ticket"] for record in state.reservations]
+        if ticket not in tickets:
+            return None
+        number = tickets.index(ticket) + 1
+        left = PrivacyFilter(self.epsilon, self.delta, state.filter.charges[:number]).remaining
+        return {
+            "ledger": self.path.name,
+            "run": number,
+            "reserved": state.reservations[number - 1]["time"],
+            "epsilon of the ledger": self.epsilon,
+            "delta of the ledger": self.delta,
+            "epsilon left after this run": float(lower(left, 4)),
+        }
+
     def _create(self, epsilon: float | None, delta: float | None) -> None:
-        if not isinstance(epsilon, Real) or not (math.isfinite(epsilon) and epsilon > 0):
-            raise LedgerError(f"epsilon must be a positive finite number, not {epsilon!r}")
-        if not isinstance(delta, Real) or not 0 < delta <= 1e-3:
-            raise LedgerError(f"delta must lie in (0, 0.001], not {delta!r}: it is the chance of no protection at all")
-        header = {"format": FORMAT, "epsilon": float(epsilon), "delta": float(delta), "time": _now()}
+        budget = {"epsilon": positive(epsilon, "epsilon"), "delta": small_delta(delta)}
+        header = {"format": FORMAT, **budget, "time": _now()}
         if not self.path.exists():
             ledger_file.create(self.path, header)
 
@@ -172,7 +197,7 @@ class Ledger:
 
 def opened(ledger: Ledger | str | Path) -> Ledger:
     """Return the ledger, or the one in that file."""
-    return ledger if isinstance(ledger, Ledger) else Ledger(ledger)
+    return ledger if isinstance(ledger, Ledger) else Ledger(file_path(ledger, "ledger"))
 
 
 def _now() -> str:

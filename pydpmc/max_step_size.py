@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import Literal
 
 import numpy as np
 
 from . import accounting as acc
-from .accounting.gaussian import gdp_epsilon
-from .checks import whole
+from .accounting.gaussian import largest_mu
+from .checks import inside, number, one_of, positive, whole
 from .errors import InvalidArgument, UnsupportedEventError
 
 VARIANCE = {"langevin": 2.0, "paper": 1.0}  # of the injected noise, in units of eta / n
@@ -64,6 +63,10 @@ def max_step_size(
     """
     steps, batch_size, chains = whole(steps, "steps"), whole(batch_size, "batch_size"), whole(chains, "chains")
     _check(epsilon, delta, clip, decay, noise)
+    one_of(adjacency, "adjacency", ("replace", "add_remove"))
+    one_of(sampling, "sampling", ("poisson", "without_replacement"))
+    if batch_size > whole(n, "n"):
+        raise InvalidArgument(f"batch_size is {batch_size} but n is {n}: a batch has at most all records")
     if sampling == "without_replacement" and adjacency != "replace":
         raise UnsupportedEventError('sampling="without_replacement" is accounted for under adjacency="replace" only')
     starts, counts = _levels(steps, decay)
@@ -78,21 +81,18 @@ def max_step_size(
 
     time = float((np.arange(1.0, steps + 1.0) ** -decay).sum()) * chains
     sensitivity = clip * (2.0 if adjacency == "replace" else 1.0)
-    estimate = (_mu(epsilon, delta) / sensitivity) ** 2 * n * variance / time
+    estimate = (largest_mu(epsilon, delta) / sensitivity) ** 2 * n * variance / time
     bracket = (estimate / FARTHEST, estimate * 16.0)
     return acc.calibrate(uses, epsilon=epsilon, delta=delta, adjacency=adjacency, bracket=bracket, integer=False)
 
 
 def _check(epsilon: float, delta: float, clip: float, decay: float, noise: str) -> None:
     for name, value in (("epsilon", epsilon), ("clip", clip)):
-        if not (math.isfinite(value) and value > 0):
-            raise InvalidArgument(f"{name} must be a positive finite number, not {value!r}")
-    if not 0 < delta < 1:
-        raise InvalidArgument(f"delta must lie in (0, 1), not {delta!r}")
-    if not 0 <= decay <= 1:
+        positive(value, name)
+    inside(delta, "delta")
+    if not 0 <= number(decay, "decay") <= 1:
         raise InvalidArgument(f"decay must lie in [0, 1], not {decay!r}")
-    if noise not in VARIANCE:
-        raise InvalidArgument(f"noise must be one of {', '.join(VARIANCE)}, not {noise!r}")
+    one_of(noise, "noise", VARIANCE)
 
 
 def _levels(steps: int, decay: float) -> tuple[np.ndarray[tuple[int], np.dtype[np.float64]], list[int]]:
@@ -110,15 +110,4 @@ def _event(z: float, batch_size: int, n: int, sampling: str) -> acc.Event:
     gaussian = acc.Gaussian(z)
     if sampling == "poisson":
         return gaussian.poisson(batch_size / n)
-    if sampling == "without_replacement":
-        return gaussian.without_replacement(batch_size, n)
-    raise InvalidArgument(f'sampling must be "poisson" or "without_replacement", not {sampling!r}')
-
-
-def _mu(epsilon: float, delta: float) -> float:
-    """Return the mu for which mu-GDP is (epsilon, delta)-DP, within a per cent."""
-    low, high = 1e-12, 1e6
-    while high > 1.01 * low:
-        middle = math.sqrt(low * high)
-        low, high = (middle, high) if gdp_epsilon(middle, delta) <= epsilon else (low, middle)
-    return low
+    return gaussian.without_replacement(batch_size, n)

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from . import accounting as acc
-from .checks import whole
+from .checks import given, one_of, positive, reals, small_delta, whole, yes_or_no
 from .errors import BudgetError, InvalidArgument, WrongType
 from .models import Model
 from .models.spec import to_spec
@@ -167,7 +165,7 @@ def plan(
     _check_budget(epsilon, delta, private)
     model.check_public(public)
     warm, init = _warm_start(model, public, init)
-    before = (*warm, *earlier)
+    before = (*warm, *_guarantees(earlier))
     request = Request(model, public, sampler, adjacency, chains, private, epsilon, delta, before)
     settings = sampler.choose(request)
     if adjacency == "add_remove":
@@ -205,15 +203,19 @@ def plan(
 
 def _check(model: Any, public: Any, sampler: Any, adjacency: str, private: Any) -> None:
     if not isinstance(model, Model):
-        raise WrongType(f"model must be a pydpmc model such as LogisticRegression(), not {type(model).__name__}")
+        raise WrongType(f"model must be a pydpmc model such as LogisticRegression(), not {given(model)}")
     if not isinstance(public, Public):
-        raise WrongType(f"public must be data.public (no record is seen by plan), not {type(public).__name__}")
+        raise WrongType(f"public must be data.public (no record is seen by plan), not {given(public)}")
     if not isinstance(sampler, Sampler):
-        raise WrongType(f"sampler must be a pydpmc sampler such as Barker(), not {type(sampler).__name__}")
-    if adjacency not in ("replace", "add_remove"):
-        raise InvalidArgument(f'adjacency must be "replace" or "add_remove", not {adjacency!r}')
-    if not isinstance(private, bool):
-        raise WrongType(f"private must be True or False, not {private!r}")
+        raise WrongType(f"sampler must be a pydpmc sampler such as Barker(), not {given(sampler)}")
+    one_of(adjacency, "adjacency", ("replace", "add_remove"))
+    yes_or_no(private, "private")
+
+
+def _guarantees(earlier: Any) -> tuple[acc.Guarantee, ...]:
+    if not isinstance(earlier, Sequence) or not all(isinstance(one, acc.Guarantee) for one in earlier):
+        raise WrongType(f"earlier must be a list of Guarantee, such as [bounds.guarantee], not {given(earlier)}")
+    return tuple(earlier)
 
 
 def _check_budget(epsilon: float | None, delta: float | None, private: bool) -> None:
@@ -221,15 +223,12 @@ def _check_budget(epsilon: float | None, delta: float | None, private: bool) -> 
         if epsilon is not None or delta is not None:
             raise InvalidArgument("private=False spends no budget: leave epsilon and delta out")
         return
-    for name, value in (("epsilon", epsilon), ("delta", delta)):
-        if value is not None and (isinstance(value, bool) or not isinstance(value, Real)):
-            raise WrongType(f"{name} must be a number, not {value!r}")
-    if epsilon is not None and not (math.isfinite(epsilon) and epsilon > 0):
-        raise InvalidArgument(f"epsilon must be a positive finite number, not {epsilon!r}")
+    if epsilon is not None:
+        positive(epsilon, "epsilon")
     if epsilon is not None and delta is None:
         raise InvalidArgument("delta must be given with epsilon; a usual choice is well below 1/n, such as 1e-6")
-    if delta is not None and not 0 < delta <= 1e-3:
-        raise InvalidArgument(f"delta must lie in (0, 0.001], not {delta!r}: it is the chance of no protection at all")
+    if delta is not None:
+        small_delta(delta)
 
 
 def _warm_start(
@@ -258,9 +257,9 @@ def _starts(
         if init != "prior":
             raise InvalidArgument(f'init must be a point, one point per chain, or "prior", not {init!r}')
         return "prior"
-    points = np.asarray(init, dtype=float)
+    points = reals(init, "init")
     if points.shape not in ((dim,), (chains, dim)):
         raise InvalidArgument(f"init must have shape ({dim},) or ({chains}, {dim}), but its shape is {points.shape}")
     if not np.isfinite(points).all():
-        raise InvalidArgument("init must be finite")
+        raise InvalidArgument("init must be finite: a point at which the chains can start")
     return tuple(tuple(float(v) for v in row) for row in np.broadcast_to(points, (chains, dim)))

@@ -30,7 +30,7 @@ def _what_runs(plan: Plan) -> list[tuple[str, str]]:
     rows = [
         (units, "private" if size is None else f"{size:,}"),
         ("parameters", str(settings.dim)),
-        ("chains x steps", f"{plan.chains} x {settings.steps:,}"),
+        ("chains x steps", f"{settings.releases(plan.chains, None, None).chains} x {settings.steps:,}"),
         *((label.replace("records", units), text.replace("record", unit)) for label, text in settings.rows(size)),
     ]
     if settings.w != 1.0:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from .checks import inside, names_of
 from .errors import InvalidArgument
 from .extras import require
 from .facts import delta_of
@@ -37,8 +38,7 @@ def plot_trace(post: Posterior, parameters: Sequence[str] | None = None) -> Any:
 
 def plot_forest(post: Posterior, parameters: Sequence[str] | None = None, *, level: float = 0.9) -> Any:
     """Return a figure with the median, the central half and a credible interval of each parameter."""
-    if not 0.0 < level < 1.0:
-        raise InvalidArgument(f"level must lie in (0, 1), not {level!r}")
+    inside(level, "level")
     chosen = chosen_draws(post, parameters)
     figure, axes = _subplots(1, 1, (7.0, 1.0 + 0.3 * len(chosen)))
     axis = axes[0, 0]
@@ -100,7 +100,7 @@ def chosen_draws(post: Posterior, parameters: Sequence[str] | None) -> dict[str,
         raise InvalidArgument("the posterior has no draws to plot: its run was stopped too early")
     if parameters is None:
         return dict(list(known.items())[:MOST_PARAMETERS])
-    wanted = [parameters] if isinstance(parameters, str) else list(parameters)
+    wanted = names_of(parameters)
     unknown = [name for name in wanted if name not in known]
     if unknown or not wanted:
         raise InvalidArgument(f"parameters must be some of {list(known)}, not {unknown[0] if unknown else wanted!r}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import html
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,8 +14,9 @@ import numpy.typing as npt
 
 from . import inference, storage
 from .accounting import Guarantee
-from .errors import InvalidArgument
+from .checks import file_path
 from .inference import Intervals, WaldTest
+from .posterior_fields import Unsafe, description, fields_of
 from .sampler_stats import SamplerStats
 from .summary import Summary, summarise
 
@@ -24,21 +24,7 @@ if TYPE_CHECKING:
     from .prediction import Prediction
 
 Floats = npt.NDArray[np.float64]
-FORMAT = 1  # of saved files
 CONDITIONAL = "The guarantee of these draws is conditional: guarantee.statement() says on what."
-
-
-@dataclass(frozen=True)
-class Unsafe:
-    """Diagnostics that are not covered by any guarantee.
-
-    Attributes
-    ----------
-    clipped_share
-        Share of log-likelihood ratios that were clipped.
-    """
-
-    clipped_share: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +49,8 @@ class Posterior:
         Diagnostics outside the guarantee, only after ``unsafe_diagnostics=True``, which voids it.
     sampler_stats
         How NUTS went (divergences, tree depth, step size), only after ``private=False``.
+    ledger_entry
+        What the ledger that paid for the run says of it: which run, of which budget, what was left after it.
 
     Examples
     --------
@@ -81,6 +69,7 @@ class Posterior:
     interrupted: bool = False
     unsafe: Unsafe | None = field(default=None)
     sampler_stats: SamplerStats | None = None
+    ledger_entry: Mapping[str, Any] | None = None
 
     @property
     def private(self) -> bool:
@@ -90,7 +79,8 @@ class Posterior:
     def summary(self) -> Summary:
         """Return mean, sd, quantiles, effective sample size and R-hat of every parameter."""
         conditional = self.private and self.guarantee.assumptions
-        return dataclasses.replace(summarise(self.draws, self.labels), note=CONDITIONAL if conditional else "")
+        table = summarise(self.draws, self.labels, bool(self.plan.get("independent_draws")))
+        return dataclasses.replace(table, note=CONDITIONAL if conditional else "")
 
     def interval(self, level: float = 0.9, parameters: str | Sequence[str] | None = None) -> Intervals:
         """Return confidence intervals for the parameters, computed from the draws alone: they cost nothing.
@@ -193,7 +183,8 @@ class Posterior:
     def report(self, path: str | Path, **options: Any) -> None:
         """Write one self-contained HTML page that explains the result and its guarantee to a person.
 
-        Options: ``title``; ``schema``, to show the columns as they were declared; ``ledger_entry``, a mapping.
+        Options: ``title``; ``schema``, to show the columns as they were declared. A run that was charged to a ledger
+        shows its entry.
         """
         from .report import write
 
@@ -201,41 +192,12 @@ class Posterior:
 
     def save(self, path: str | Path) -> None:
         """Write draws and guarantee to a ``.npz`` or ``.nc`` (netCDF 3) file, without pickle."""
-        storage.save(Path(path), dict(self.draws), self._description())
+        storage.save(file_path(path, "path"), dict(self.draws), description(self))
 
     @classmethod
     def load(cls, path: str | Path) -> Posterior:
         """Read what `save` wrote."""
-        return storage.load(Path(path), cls._described)
-
-    @classmethod
-    def _described(cls, draws: Mapping[str, Floats], described: Mapping[str, Any]) -> Posterior:
-        if described["format"] != FORMAT:
-            raise InvalidArgument(f"a newer pydpmc wrote this: format {described['format']!r}")
-        return cls(
-            draws=draws,
-            labels={name: tuple(labels) for name, labels in described["labels"].items()},
-            guarantee=Guarantee.from_dict(described["guarantee"]),
-            plan=described["plan"],
-            acceptance=tuple(described["acceptance"]),
-            interrupted=described["interrupted"],
-            unsafe=None if described["unsafe"] is None else Unsafe(**described["unsafe"]),
-            sampler_stats=_stats(described.get("sampler_stats")),
-        )
-
-    def _description(self) -> str:
-        return json.dumps(
-            {
-                "format": FORMAT,
-                "labels": {name: list(labels) for name, labels in self.labels.items()},
-                "guarantee": self.guarantee.to_dict(),
-                "plan": dict(self.plan),
-                "acceptance": list(self.acceptance),
-                "interrupted": self.interrupted,
-                "unsafe": None if self.unsafe is None else {"clipped_share": self.unsafe.clipped_share},
-                "sampler_stats": None if self.sampler_stats is None else vars(self.sampler_stats),
-            }
-        )
+        return storage.load(file_path(path, "path"), lambda draws, saved: cls(draws=draws, **fields_of(saved)))
 
     def __str__(self) -> str:
         return f"{self.summary()}\n\n{self.guarantee.statement()}"
@@ -247,7 +209,3 @@ class Posterior:
     def _repr_html_(self) -> str:
         statement = html.escape(self.guarantee.statement())
         return f"<div>{self.summary()._repr_html_()}<p>{statement}</p></div>"
-
-
-def _stats(described: Mapping[str, Any] | None) -> SamplerStats | None:
-    return None if described is None else SamplerStats(**{name: tuple(values) for name, values in described.items()})

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .checks import whole
+from .checks import inside, reals, whole
 from .data import Data
 from .errors import InvalidArgument
 from .facts import model_of, public_of
@@ -59,8 +59,7 @@ def predict_proba(post: Posterior, x: npt.ArrayLike, *, level: float = 0.9, draw
 
 
 def _averaged(post: Posterior, means: Means, x: npt.ArrayLike, level: float, draws: int) -> Prediction:
-    if not 0.0 < level < 1.0:
-        raise InvalidArgument(f"level must lie in (0, 1), not {level!r}")
+    inside(level, "level")
     parameters = _thinned(post, whole(draws, "draws"))
     rows, absent = _bounded(x, public_of(post))
     quantiles = (0.5 - level / 2, 0.5 + level / 2)
@@ -89,7 +88,7 @@ def _thinned(post: Posterior, most: int) -> dict[str, Floats]:
 
 def _bounded(x: npt.ArrayLike, public: Public) -> tuple[Floats, npt.NDArray[np.bool_]]:
     """Return new records within the declared bounds, as the records were, and which hold a missing value."""
-    new = np.asarray(x, dtype=np.float64)
+    new = reals(x, "x")
     if new.ndim != 2 or new.shape[1] != public.width:
         raise InvalidArgument(
             f"x must have one column for each of {list(public.columns)}, but its shape is {new.shape}"

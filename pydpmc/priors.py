@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -10,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from .checks import given, positive, reals
 from .errors import InvalidArgument
 
 Scalars = float | Sequence[float]
@@ -108,8 +108,7 @@ class StudentT(Prior):
 
     def __post_init__(self) -> None:
         _check(self)
-        if not (math.isfinite(self.df) and self.df > 0):
-            raise InvalidArgument(f"df must be a positive finite number, not {self.df!r}")
+        positive(self.df, "df")
 
     def precision(self, size: int) -> Floats:
         """Return the Fisher information (df + 1) / ((df + 3) scale^2)."""
@@ -140,10 +139,12 @@ def _spread(value: Scalars, size: int, name: str) -> Floats:
 def _check(prior: Normal | Laplace | StudentT) -> None:
     for name in ("scale", "loc"):
         value = getattr(prior, name)
-        if not np.isscalar(value):
-            value = tuple(float(v) for v in value)
+        array = reals(value, f"prior {name}")
+        if array.ndim > 1:
+            raise InvalidArgument(f"prior {name} must be one number or one per coefficient, not {given(value)}")
+        if array.ndim == 1:
+            value = tuple(array.tolist())
             object.__setattr__(prior, name, value)
-        array = np.asarray(value, dtype=float)
         if not np.isfinite(array).all() or (name == "scale" and not (array > 0).all()):
             wanted = "positive and finite" if name == "scale" else "finite"
             raise InvalidArgument(f"prior {name} must be {wanted}, not {value!r}")

@@ -65,6 +65,11 @@ def speed_and_time(rate: float, left: int) -> str:
     return f"{speed} steps/s, {seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02} left"
 
 
+def say_resumed(checkpoint: Any, done: int, steps: int) -> None:
+    """Say that a run does not start at its first step."""
+    print(f"going on from {checkpoint}, {done:,} of {steps:,} steps done; nothing is charged again", file=sys.stderr)
+
+
 def _lines(labels: list[str], steps: int) -> _Bars | _LogLines:
     from rich.console import Console
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
+
+from .checks import given, positive, whole
+from .errors import WrongType
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,17 @@ class Public:
     public_n: int | None = None
     grouped: bool = False
     max_group_size: int | None = None
+
+    def __post_init__(self) -> None:
+        whole(self.n, "n", least=0)  # a plan under "add_remove" keeps none
+        if isinstance(self.columns, str) or not isinstance(self.columns, Sequence):
+            raise WrongType(f"columns must be the names of the feature columns, not {given(self.columns)}")
+        object.__setattr__(self, "columns", tuple(self.columns))
+        if self.row_norm is not None:
+            positive(self.row_norm, "row_norm")
+        for name in ("public_n", "max_group_size"):
+            if getattr(self, name) is not None:
+                whole(getattr(self, name), name)
 
     @property
     def unit(self) -> str:

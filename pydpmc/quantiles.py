@@ -6,7 +6,6 @@ records. Neighbours: replace or add_remove. Assumes: nothing. Proof: docs/privac
 
 from __future__ import annotations
 
-import math
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import accounting as acc
+from .checks import given, inside, number, one_of, positive, reals, whole
 from .errors import InvalidArgument
 from .exact_choice import choose, random_words
 from .ledger import opened
@@ -131,10 +131,9 @@ def private_bounds(
     >>> dp.Number(*found["income"]).high in (200_000.0, 500_000.0)
     True
     """
-    if not 0.0 < coverage < 1.0:
-        raise InvalidArgument(f"coverage must lie in (0, 1), not {coverage!r}")
+    inside(coverage, "coverage")
     if isinstance(columns, str) or not columns:
-        raise InvalidArgument(f"columns must be a list of column names, not {columns!r}")
+        raise InvalidArgument(f"columns must be a list of column names, not {given(columns)}")
     tail = (1.0 - coverage) / 2
     points = decimal_grid() if grid is None else grid
     raw = columns_of(table, list(columns), list(columns))
@@ -177,6 +176,7 @@ def _release(
     ledger: Any,
     seed: int | None,
 ) -> tuple[dict[str, tuple[float, ...]], acc.Guarantee]:
+    seed = None if seed is None else whole(seed, "seed", least=0, most=2**64 - 1)
     fractions, points = _checked_quantiles(quantiles), _checked_grid(grid)
     uses = len(raw) * len(fractions)
     eta = _affordable_range(uses, epsilon, delta, adjacency)
@@ -204,12 +204,10 @@ def _charge(ledger: Any, guarantee: acc.Guarantee, names: list[str]) -> None:
 
 
 def _affordable_range(uses: int, epsilon: float, delta: float, adjacency: str) -> float:
-    if isinstance(epsilon, bool) or not (math.isfinite(epsilon) and epsilon > 0):
-        raise InvalidArgument(f"epsilon must be a positive finite number, not {epsilon!r}")
-    if not 0.0 <= delta <= 1e-3:
+    positive(epsilon, "epsilon")
+    if not 0.0 <= number(delta, "delta") <= 1e-3:
         raise InvalidArgument(f"delta must lie in [0, 0.001], not {delta!r}")
-    if adjacency not in ("replace", "add_remove"):
-        raise InvalidArgument(f'adjacency must be "replace" or "add_remove", not {adjacency!r}')
+    one_of(adjacency, "adjacency", ("replace", "add_remove"))
     pure = epsilon / uses * (1 - 1e-12)
     if delta == 0.0 or uses == 1:
         return pure
@@ -224,14 +222,14 @@ def _affordable_range(uses: int, epsilon: float, delta: float, adjacency: str) -
 
 
 def _checked_quantiles(quantiles: Sequence[float]) -> list[Fraction]:
-    wanted = [float(q) for q in quantiles]
+    wanted = reals(quantiles, "quantiles").ravel().tolist()
     if not wanted or not all(0.0 < q < 1.0 for q in wanted) or sorted(set(wanted)) != wanted:
-        raise InvalidArgument(f"quantiles must be increasing numbers in (0, 1), not {list(quantiles)!r}")
+        raise InvalidArgument(f"quantiles must be increasing numbers in (0, 1), not {wanted!r}")
     return [Fraction(q).limit_denominator(10**6) if 1e-6 <= q <= 1 - 1e-6 else Fraction(q) for q in wanted]
 
 
 def _checked_grid(grid: npt.ArrayLike) -> Floats:
-    points = np.asarray(grid, dtype=np.float64)
+    points = reals(grid, "grid")
     fine = points.ndim == 1 and 2 <= points.size <= MOST_POINTS and np.isfinite(points).all()
     if not fine or not (np.diff(points) > 0).all():
         raise InvalidArgument(

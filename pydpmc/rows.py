@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+from .errors import InvalidArgument
 from .public import Public
 
 Storage = Literal["float64", "float32", "fixed16"]
@@ -64,7 +65,7 @@ def inward(bounds: tuple[float, float], storage: str, name: str) -> tuple[float,
         float(towards_zero(high, storage)) if high >= 0 else -_away_from_zero(-high, storage),
     )
     if inside[0] > inside[1]:
-        raise ValueError(f'{name}: no {storage} number lies within {bounds}; use storage="float64"')
+        raise InvalidArgument(f'{name}: no {storage} number lies within {bounds}; use storage="float64"')
     return inside
 
 
@@ -130,11 +131,11 @@ def require_range(public: Public, storage: str) -> None:
     if storage != "fixed16":
         return
     if not public.has_target:
-        raise ValueError('storage="fixed16" is for regressions: it needs y; use "float32"')
+        raise InvalidArgument('storage="fixed16" is for regressions: it needs y; use "float32"')
     norm = np.inf if public.row_norm is None else public.row_norm
     ends = np.full((1, 2), np.inf) if public.x_bounds is None else np.abs(public.x_bounds)
     if np.minimum(ends.max(axis=1), norm).max() > FIXED16_RANGE:
-        raise ValueError(
+        raise InvalidArgument(
             f'storage="fixed16" holds features between -{FIXED16_RANGE:g} and {FIXED16_RANGE:g}: declare row_norm or '
             'x_bounds within that, after scaling by public constants if need be; or use "float32"'
         )

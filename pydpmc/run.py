@@ -13,14 +13,15 @@ import numpy.typing as npt
 
 from . import _core
 from .accounting import Guarantee
-from .checks import whole
-from .data import Data
-from .errors import InternalError, InvalidArgument, WrongType
+from .checks import whole, yes_or_no
+from .data import Data, require_data
+from .errors import InternalError, InvalidArgument
 from .ledger import Ledger
 from .models import Model
 from .plan import Adjacency, Plan, plan
-from .posterior import Posterior, Unsafe
-from .progress import Progress
+from .posterior import Posterior
+from .posterior_fields import Unsafe
+from .progress import Progress, say_resumed
 from .safekeeping import Safekeeping
 from .sampler_stats import sampler_stats
 from .samplers.gradient_settings import GradientSettings
@@ -83,6 +84,8 @@ def run(
         After Ctrl-C, the draws made so far.
     """
     _check_data(plan, data)
+    yes_or_no(progress, "progress")
+    yes_or_no(unsafe_diagnostics, "unsafe_diagnostics")
     seed = None if seed is None else whole(seed, "seed", least=0, most=2**64 - 1)
     steps = plan.settings.steps
     release = plan.settings.releases(plan.chains, draws, warmup)
@@ -105,11 +108,14 @@ def run(
     core = _started(plan, common, data)
     with keeping:
         keeping.begin(core)
-        shown = Progress(plan.chains, steps, progress, core.steps_done)
+        if progress and core.steps_done > 0:
+            say_resumed(checkpoint, core.steps_done, steps)
+        shown = Progress(release.chains, steps, progress, core.steps_done)
         interrupted = _advance(core, steps, workers, shown, keeping)
         keeping.end(core)
     made = release.of(out, core.steps_done)
-    return _posterior(plan, core, made, void, unsafe_diagnostics, interrupted)
+    post = _posterior(plan, core, made, void, unsafe_diagnostics, interrupted)
+    return dataclasses.replace(post, ledger_entry=keeping.ledger_entry)
 
 
 def sample(
@@ -138,6 +144,7 @@ def sample(
     >>> post.guarantee.epsilon(1e-6) <= 1.0
     True
     """
+    require_data(data)
     planned = plan(
         model,
         data.public,
@@ -154,8 +161,7 @@ def sample(
 
 
 def _check_data(plan: Plan, data: Data) -> None:
-    if not isinstance(data, Data):
-        raise WrongType(f"data must be a pydpmc.Data, not {type(data).__name__}")
+    require_data(data)
     public = data.public
     if plan.adjacency == "add_remove":
         public = dataclasses.replace(public, n=public.public_n or 0)

@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import checkpoint_file
+from .checks import file_path
 from .errors import CheckpointError, LedgerError, PydpmcError, ResumedElsewhere
 from .ledger import Ledger, opened
 
@@ -48,9 +49,10 @@ class Safekeeping:
     ) -> None:
         self._plan, self._data, self._release, self._out = plan, data, release, out
         self._ledger = None if ledger is None else opened(ledger)
-        self._path = None if checkpoint is None else Path(checkpoint)
+        self._path = None if checkpoint is None else file_path(checkpoint, "checkpoint")
         self._ticket, self._resumed = secrets.token_hex(16), 0
         self._lock: int | None = None
+        self.ledger_entry: dict[str, Any] | None = None
         self._next = 0.0
 
     def refuse(self, void: str | None) -> None:
@@ -85,9 +87,11 @@ class Safekeeping:
             raise CheckpointError("checkpoint: runs of this sampler cannot be resumed; leave it out")
         if self._path is not None and self._path.exists():
             self._resume(core, self._path)
-            return
-        self.save(core)
-        self._reserve(core)
+        else:
+            self.save(core)
+            self._reserve(core)
+        if self._ledger is not None:
+            self.ledger_entry = self._ledger.entry_of(self._ticket)
 
     def after_chunk(self, core: Any) -> None:
         """Save if it is time to."""

@@ -11,6 +11,7 @@ from typing import Any, BinaryIO, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from .checks import usable
 from .errors import InvalidArgument
 
 Draws = dict[str, npt.NDArray[np.float64]]
@@ -20,21 +21,25 @@ _DESCRIPTION = "pydpmc_json"
 
 def save(path: Path, draws: Draws, description: str) -> None:
     """Write draws of shape (chain, draw, size) by name, and a JSON description."""
-    if path.suffix == ".npz":
-        np.savez_compressed(path, **draws, **{_DESCRIPTION: np.array(description)})  # type: ignore[arg-type]
-    elif path.suffix == ".nc":
-        _save_netcdf(path, draws, description)
-    else:
-        raise InvalidArgument(f'path must end in ".npz" or ".nc", not {path.suffix!r}')
+    _require_suffix(path)
+    with usable(path, "path"):
+        if path.suffix == ".npz":
+            np.savez_compressed(path, **draws, **{_DESCRIPTION: np.array(description)})  # type: ignore[arg-type]
+        else:
+            _save_netcdf(path, draws, description)
 
 
 def load(path: Path, build: Callable[[Draws, Any], Result]) -> Result:
     """Return what `build` makes of the draws and the description that `save` wrote."""
-    if path.suffix not in (".npz", ".nc"):
-        raise InvalidArgument(f'path must end in ".npz" or ".nc", not {path.suffix!r}')
-    with path.open("rb") as file, _one_error(path):
+    _require_suffix(path)
+    with usable(path, "path"), path.open("rb") as file, _one_error(path):
         draws, text = _load_npz(file) if path.suffix == ".npz" else _load_netcdf(file)
         return build(draws, json.loads(text))
+
+
+def _require_suffix(path: Path) -> None:
+    if path.suffix not in (".npz", ".nc"):
+        raise InvalidArgument(f'path must end in ".npz" or ".nc", not {path.suffix!r}')
 
 
 @contextmanager

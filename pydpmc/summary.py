@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -37,9 +38,9 @@ class Summary:
 
     def __str__(self) -> str:
         width = max([9, *(len(name) for name in self.rows)])
-        lines = [" " * width + "".join(f"{c:>10}" for c in COLUMNS)]
+        lines = [" " * width + "".join(f"{c:>11}" for c in COLUMNS)]
         for name, row in self.rows.items():
-            lines.append(f"{name:<{width}}" + "".join(f"{_cell(c, row[c]):>10}" for c in COLUMNS))
+            lines.append(f"{name:<{width}}" + "".join(f"{_cell(c, row[c]):>11}" for c in COLUMNS))
         return "\n".join([*lines, self.note] if self.note else lines)
 
     def _repr_html_(self) -> str:
@@ -51,9 +52,16 @@ class Summary:
         return f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>{html.escape(self.note)}"
 
 
-def summarise(draws: Mapping[str, Floats], labels: Mapping[str, tuple[str, ...]]) -> Summary:
-    """Return the summary of draws of shape (chain, draw, size) by parameter name."""
-    return Summary({name: _row(values) for name, values in scalar_draws(draws, labels).items()})
+def summarise(draws: Mapping[str, Floats], labels: Mapping[str, tuple[str, ...]], independent: bool = False) -> Summary:
+    """Return the summary of draws of shape (chain, draw, size) by parameter name.
+
+    Independent draws are worth their number, and there is nothing for R-hat to compare.
+    """
+    rows = {name: _row(values) for name, values in scalar_draws(draws, labels).items()}
+    if independent:
+        count = next(iter(draws.values())).shape[0:2]
+        rows = {name: row | {"ess": float(count[0] * count[1]), "rhat": math.nan} for name, row in rows.items()}
+    return Summary(rows)
 
 
 def scalar_draws(draws: Mapping[str, Floats], labels: Mapping[str, tuple[str, ...]]) -> dict[str, Floats]:

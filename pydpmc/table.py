@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from .accounting.figures import upper
+from .checks import one_of, whole
 from .errors import InvalidArgument
 from .facts import delta_of
 from .summary import COLUMNS
@@ -30,8 +31,8 @@ def table(
     unknown = [name for name in columns if name not in COLUMNS]
     if unknown:
         raise InvalidArgument(f"columns must be some of {', '.join(COLUMNS)}, not {unknown[0]!r}")
-    if format not in ("markdown", "latex"):
-        raise InvalidArgument(f'format must be "markdown" or "latex", not {format!r}')
+    one_of(format, "format", ("markdown", "latex"))
+    whole(digits, "digits")
     rows = [[name, *(cell(c, row[c], digits) for c in columns)] for name, row in post.summary().rows.items()]
     return (_markdown if format == "markdown" else _latex)(["parameter", *columns], rows, caption(post))
 

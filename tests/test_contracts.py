@@ -70,7 +70,11 @@ MAY_LEAVE_OF_NUTS = {f"plan.{name}": PUBLIC for name in ("draws", "warmup", "tar
     f"sampler_stats.{name}": "without privacy only"
     for name in ("divergences", "tree_depth", "saturated", "step_size", "accept", "gradients")
 }
-ABSENT = {"unsafe", "sampler_stats"}  # None unless their conditions are met, which the tests below pin down
+ABSENT = {
+    "unsafe",
+    "sampler_stats",
+    "ledger_entry",
+}  # None unless their conditions are met, which the tests below pin down
 METHODS = {  # of the fields above alone
     *("private", "summary", "interval", "wald_test", "save", "load", "table", "predict", "predict_proba", "to_arviz"),
     *("plot_trace", "plot_forest", "plot_prior_posterior", "plot_privacy", "report"),
@@ -221,6 +225,13 @@ def test_every_field_of_a_conjugate_or_hybrid_run_is_tagged(sampler, own, rng):
     assert found == set(own)
     assert post.guarantee.assumptions == ()
     assert 0 < post.guarantee.epsilon(1e-6) < np.inf
+
+
+def test_of_a_ledger_only_public_facts_leave(rng, tmp_path):
+    ledger = dp.Ledger(tmp_path / "a.ledger", epsilon=1e9, delta=1e-3)
+    kept = {"ledger", "run", "reserved", "epsilon of the ledger", "delta of the ledger", "epsilon left after this run"}
+    assert set(short_run(dp.LogisticRegression(), rng, ledger=ledger).ledger_entry) == kept
+    assert short_run(dp.LogisticRegression(), rng).ledger_entry is None
 
 
 SAMPLERS = (

@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import erm
@@ -109,11 +109,11 @@ def accuracies(data: str, method: str, epsilon: float, constant: float, runs: in
     return found
 
 
-def measure(data: list[str], methods: list[str], runs: int) -> None:
+def measure(data: list[str], methods: list[str], runs: int, epsilons: Sequence[float] = EPSILONS) -> None:
     results = json.loads(RESULTS.read_text()) if RESULTS.is_file() else {}
     for name in data:
         for method in methods:
-            for epsilon in EPSILONS if method != "non-private" else (1.0,):
+            for epsilon in epsilons if method != "non-private" else (1.0,):
                 started, candidates = time.perf_counter(), []
                 for constant in CONSTANTS[name][method]:
                     found = accuracies(name, method, epsilon, constant, runs)
@@ -125,44 +125,46 @@ def measure(data: list[str], methods: list[str], runs: int) -> None:
                 RESULTS.write_text(json.dumps(results, indent=1) + "\n")
 
 
-def summary(cell: dict[str, list[float]]) -> tuple[float, float]:
-    """Return mean and standard error."""
-    runs = np.array(cell["runs"])
-    return float(runs.mean()), float(runs.std(ddof=1) / len(runs) ** 0.5) if len(runs) > 1 else 0.0
+def curve(cells: dict[str, dict[str, list[float]]]) -> dict[float, tuple[float, float, int]]:
+    """Return mean, standard error and number of runs by epsilon; a method without noise has the same for all."""
+    found = {}
+    for epsilon in EPSILONS:
+        cell = cells.get(str(epsilon)) or (next(iter(cells.values())) if len(cells) == 1 else None)
+        if cell is not None:
+            runs = np.array(cell["runs"])
+            error = float(runs.std(ddof=1)) / len(runs) ** 0.5 if len(runs) > 1 else 0.0
+            found[epsilon] = float(runs.mean()), error, len(runs)
+    return found
 
 
 def table() -> None:
     for name, methods in json.loads(RESULTS.read_text()).items():
-        print(f"\n| {name} | " + " | ".join(f"{e:g}" for e in EPSILONS) + " |\n|---|" + "---|" * len(EPSILONS))
-        for method in METHODS:
-            if method in methods:
-                cells = [methods[method].get(str(e), methods[method].get("1.0")) for e in EPSILONS]
-                print(f"| {method} | " + " | ".join("{:.3f} ± {:.3f}".format(*summary(c)) for c in cells) + " |")
+        print(f"\n| {name} | " + " | ".join(f"{e:g}" for e in EPSILONS) + " | runs |\n|---|" + "---|" * 6)
+        for method in (m for m in METHODS if m in methods):
+            points = curve(methods[method])
+            cells = [f"{points[e][0]:.3f} ± {points[e][1]:.3f}" if e in points else "" for e in EPSILONS]
+            counts = sorted({point[2] for point in points.values()})
+            print(f"| {method} | " + " | ".join(cells) + f" | {', '.join(map(str, counts))} |")
 
 
 def plot(path: str) -> None:
     import matplotlib.pyplot as plt
 
     results = json.loads(RESULTS.read_text())
-    figure, axes = plt.subplots(1, len(results), figsize=(11, 4.2), sharex=True)
-    for axis, (name, methods) in zip(np.atleast_1d(axes), results.items(), strict=True):
-        for method in METHODS:
-            if method not in methods:
-                continue
-            cells = [methods[method].get(str(e), methods[method].get("1.0")) for e in EPSILONS]
-            means, errors = zip(*(summary(c) for c in cells), strict=True)
-            ours = method.startswith("pydpmc")
-            style = (
-                {"color": "black", "linestyle": ":"}
-                if method == "non-private"
-                else {"linestyle": "-" if ours else "--"}
-            )
-            axis.errorbar(EPSILONS, means, yerr=errors, marker="o", markersize=3, capsize=2, label=method, **style)
+    figure, axes = plt.subplots(1, len(results), figsize=(11, 4.2), sharex=True, squeeze=False)
+    for axis, (name, methods) in zip(axes[0], results.items(), strict=True):
+        for method in (m for m in METHODS if m in methods):
+            points = curve(methods[method])
+            means, errors, _ = zip(*points.values(), strict=True)
+            style = {"linestyle": "-" if method.startswith("pydpmc") else "--"}
+            if method == "non-private":
+                style = {"color": "black", "linestyle": ":"}
+            axis.errorbar(list(points), means, yerr=errors, marker="o", markersize=3, capsize=2, label=method, **style)
         axis.set_xscale("log")
         axis.set_title(name)
         axis.set_xlabel(f"epsilon at delta = {DELTA:g}, one record replaced")
-    np.atleast_1d(axes)[0].set_ylabel("test accuracy")
-    np.atleast_1d(axes)[-1].legend(fontsize=7)
+    axes[0][0].set_ylabel("test accuracy")
+    axes[0][-1].legend(fontsize=7)
     figure.tight_layout()
     figure.savefig(path, dpi=80)
 
@@ -172,6 +174,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--data", nargs="+", default=["abalone", "adult"], choices=["abalone", "adult"])
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))
+    parser.add_argument("--epsilons", nargs="+", type=float, default=list(EPSILONS), choices=EPSILONS)
     parser.add_argument("--table", action="store_true")
     parser.add_argument("--plot")
     options = parser.parse_args()
@@ -180,7 +183,7 @@ def main() -> None:
     elif options.plot:
         plot(options.plot)
     else:
-        measure(options.data, options.methods, options.runs)
+        measure(options.data, options.methods, options.runs, options.epsilons)
 
 
 if __name__ == "__main__":

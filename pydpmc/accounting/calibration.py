@@ -10,14 +10,18 @@ import itertools
 import math
 from collections.abc import Callable, Iterable
 
+from ..checks import number, positive
 from ..errors import BudgetError, InvalidArgument
 from .bounds import bounds_of
 from .events import Event
+from .gaussian import largest_mu
 from .guarantee import Guarantee, compose
 
 MakeItems = Callable[..., Iterable[tuple[Event, int] | Guarantee]]
 LARGEST_COUNT = 10**12
 PRECISION = 1e-5
+NEARLY = 1.001
+FARTHEST = 64.0  # times what is known to be affordable: how far a guess may reach
 
 
 def calibrate(
@@ -29,6 +33,7 @@ def calibrate(
     bracket: tuple[float, float] | None = None,
     integer: bool = True,
     unit: str = "one record",
+    unspent: float = 0.0,
 ) -> float:
     """Largest x such that ``compose(make_items(x))`` is (epsilon, delta)-DP; the cost must grow with x.
 
@@ -42,6 +47,9 @@ def calibrate(
         Whether the parameter is a whole number.
     unit
         What is protected; guarantees among the items must speak of the same.
+    unspent
+        Share of epsilon that may be left: a search that may stop early is quicker, and what it finds not quite the
+        largest.
 
     Raises
     ------
@@ -56,11 +64,17 @@ def calibrate(
     >>> acc.compose([(bit, steps)]).epsilon(1e-6) <= 1.0
     True
     """
+    positive(epsilon, "epsilon")
+    if not 0.0 <= number(delta, "delta") < 1.0:
+        raise InvalidArgument(f"delta must lie in [0, 1), not {delta!r}")
     if bracket is None:
         if not integer:
             raise InvalidArgument("a real parameter needs bracket=(smallest, largest)")
         bracket = (1, LARGEST_COUNT)
+    if not 0 < bracket[0] <= bracket[1]:
+        raise InvalidArgument(f"bracket must be (smallest, largest), positive and in this order, not {bracket!r}")
     search = _Search(lambda x: compose(make_items(x), adjacency, unit=unit), epsilon, delta, adjacency, integer)
+    search.enough = epsilon * (1.0 - unspent)
     return search.largest(*bracket)
 
 
@@ -70,6 +84,7 @@ class _Search:
     ) -> None:
         self.guarantee, self.target, self.budget_delta = guarantee, epsilon, delta
         self.adjacency, self.integer = adjacency, integer
+        self.enough = epsilon
         self.known: dict[float, float] = {}
         self.last = math.nan
 
@@ -94,9 +109,9 @@ class _Search:
             )
         high = limit
         for attempt in itertools.count(1):
-            if self._closed(low, high):
+            if self._closed(low, high) or self.enough <= self.cost(low) < self.target:
                 break
-            x = self._between(low, high) if attempt % 5 == 0 else self._guess(low, high)
+            x = self._between(low, high) if attempt % 8 == 0 else self._guess(low, high)
             self.last = x
             if self.cost(x) <= self.target:
                 low = x
@@ -130,13 +145,33 @@ class _Search:
         return min(max(math.floor(middle), low + 1), high - 1) if self.integer else middle
 
     def _guess(self, low: float, high: float) -> float:
-        """Where a power law through the two nearest known costs meets the budget, inside (low, high)."""
+        """Where a curve through the two nearest known costs meets the budget, inside (low, high)."""
         nearest = sorted(self.known, key=lambda x: abs(math.log(max(self.known[x], 1e-300) / self.target)))
-        x = min(self._power_law(nearest[:2]), 16.0 * low)
         if self.integer:
-            return min(max(math.floor(x), low + 1), high - 1 if high in self.known else high)
+            return self._guess_count(low, high, nearest[:2])
+        x = min(self._power_law(nearest[:2]), FARTHEST * low)
         x *= 1 + (PRECISION / 3 if self.last == low else -PRECISION / 3)  # to the side not yet closed
         return x if low < x < high else self._between(low, high)
+
+    def _guess_count(self, low: float, high: float, nearest: list[float]) -> float:
+        count = max(math.floor(min(self._linear(nearest), FARTHEST * low)), low + 1)
+        if count < high or high not in self.known:
+            return min(count, high)
+        return high - 1 if self.known[high] < NEARLY * self.target else self._between(low, high)
+
+    def _linear(self, points: list[float]) -> float:
+        """Costs of counts: nearly those of a Gaussian mechanism, the square of whose mu grows by the same each use."""
+        x, size = points[0], self._size(self.known[points[0]])
+        other, far = (points[1], self._size(self.known[points[1]])) if len(points) > 1 else (0.0, 0.0)
+        if not math.isfinite(far) or far == size:
+            other, far = 0.0, 0.0
+        slope = (size - far) / (x - other)
+        return x + (self._size(self.target) - size) / slope if slope > 0.0 else math.inf
+
+    def _size(self, epsilon: float) -> float:
+        if not (0.0 < epsilon < math.inf) or self.budget_delta == 0.0:
+            return epsilon
+        return largest_mu(epsilon, self.budget_delta) ** 2
 
     def _power_law(self, points: list[float]) -> float:
         x, cost = points[0], max(self.known[points[0]], 1e-300)

@@ -17,6 +17,8 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from ..errors import InternalError, InvalidArgument
+
 Floats = npt.NDArray[np.float64]
 _T = TypeVar("_T")
 
@@ -86,7 +88,7 @@ def correction(c: float) -> Correction:
     (True, 15)
     """
     if not SMALLEST_C <= c <= LARGEST_C:
-        raise ValueError(f"c is {c} but a correction is offered for {SMALLEST_C} <= c <= {LARGEST_C} only")
+        raise InvalidArgument(f"c is {c} but a correction is offered for {SMALLEST_C} <= c <= {LARGEST_C} only")
     spacing = 0.1 * c
     grid = np.arange(0.0, _LARGEST_ATOM + spacing / 2, spacing)
     atoms = _merge(grid, _require(_best_weights(c, grid), c), 2.1 * spacing)
@@ -172,5 +174,5 @@ def _better(one: Correction | None, other: Correction | None) -> Correction | No
 
 def _require(found: _T | None, c: float) -> _T:
     if found is None:
-        raise RuntimeError(f"no correction was found for c = {c}: the linear programme did not converge")
+        raise InternalError(f"no correction was found for c = {c}: the linear programme did not converge")
     return found

@@ -19,6 +19,8 @@ from .gaussian_cells import LARGEST_DEVIATION, gaussian_loss
 from .privacy_loss import UNIT, PrivacyLoss
 from .validation import positive
 
+SMALLEST_MU, LARGEST_MU = 1e-12, 1e6
+
 if TYPE_CHECKING:
     from .poisson_gaussian import PoissonGaussian
     from .without_replacement_gaussian import WithoutReplacementGaussian
@@ -56,6 +58,17 @@ def gdp_epsilon(mu: float, delta: float) -> float:
         middle = 0.5 * (low + high)
         low, high = (middle, high) if exceeds(middle) else (low, middle)
     return high
+
+
+def largest_mu(epsilon: float, delta: float) -> float:
+    """Largest mu, rounded down, for which mu-GDP is (epsilon, delta)-DP."""
+    positive(epsilon=epsilon, delta=delta)
+    low, high = SMALLEST_MU, LARGEST_MU
+    while high > low * (1.0 + 1e-12):
+        middle = math.sqrt(low * high)
+        fits = float(gdp_delta(middle, np.array([epsilon]))[0]) <= delta
+        low, high = (middle, high) if fits else (low, middle)
+    return low
 
 
 @dataclass(frozen=True)

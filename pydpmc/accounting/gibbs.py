@@ -10,11 +10,10 @@ from __future__ import annotations
 import math
 
 from ..errors import InvalidArgument
-from .gaussian import gdp_epsilon
+from .gaussian import largest_mu
 from .validation import positive
 
 ROUNDING_UP = 1.0 + 1e-12
-SMALLEST_MU, LARGEST_MU = 1e-12, 1e3
 
 
 def gibbs_mu(w: float, *, lipschitz: float, strong_convexity: float, adjacency: str = "replace") -> float:
@@ -63,16 +62,6 @@ def gaussian_mean_weight(epsilon: float, delta: float, n: int, *, radius: float 
         raise InvalidArgument(f"precision must be at least 0, not {precision!r}")
     scaled = (largest_mu(epsilon, delta) / (2.0 * radius)) ** 2 / ROUNDING_UP  # w^2 <= scaled (n w + precision)
     return 0.5 * scaled * n * (1.0 + math.sqrt(1.0 + 4.0 * precision / (scaled * n * n))) / ROUNDING_UP
-
-
-def largest_mu(epsilon: float, delta: float) -> float:
-    """Return the largest mu, rounded down, for which mu-GDP is (epsilon, delta)-DP."""
-    positive(epsilon=epsilon, delta=delta)
-    low, high = SMALLEST_MU, LARGEST_MU
-    while high > low * (1.0 + 1e-12):
-        middle = math.sqrt(low * high)
-        low, high = (middle, high) if gdp_epsilon(middle, delta) <= epsilon else (low, middle)
-    return low
 
 
 def _records(adjacency: str) -> float:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InvalidArgument
+from ..checks import given, number
+from ..errors import InvalidArgument, WrongType
 from .bounds import bounds_of
 from .events import Event
 from .registry import event_from_dict, event_to_dict
@@ -42,7 +43,7 @@ class Guarantee:
 
     def epsilon(self, delta: float) -> float:
         """Smallest proven epsilon at this delta; infinite if the guarantee is void."""
-        if not 0.0 <= delta < 1.0:
+        if not 0.0 <= number(delta, "delta") < 1.0:
             raise InvalidArgument(f"delta must lie in [0, 1), not {delta!r}")
         if self.void is not None:
             return math.inf
@@ -51,7 +52,7 @@ class Guarantee:
 
     def delta(self, epsilon: float) -> float:
         """Smallest proven delta at this epsilon; 1 if the guarantee is void."""
-        if not epsilon >= 0.0:
+        if not number(epsilon, "epsilon") >= 0.0:
             raise InvalidArgument(f"epsilon must be at least 0, not {epsilon!r}")
         if self.void is not None:
             return 1.0
@@ -140,6 +141,8 @@ def compose(
     >>> 0 < g.epsilon(1e-6) < 3
     True
     """
+    if not isinstance(items, Iterable):
+        raise WrongType(f"items must be pairs (event, number of times) or guarantees, not {given(items)}")
     items = list(items)
     uses = [item for item in items if not isinstance(item, Guarantee)]
     earlier = [item for item in items if isinstance(item, Guarantee)]
@@ -152,6 +155,8 @@ def combine(guarantees: Sequence[Guarantee]) -> Guarantee:
 
     All must speak of the same neighbours and the same unit; the assumptions and the voids add up.
     """
+    if not guarantees:
+        raise InvalidArgument("guarantees must hold at least one guarantee")
     first, *rest = guarantees
     for other in rest:
         if (other.adjacency, other.unit) != (first.adjacency, first.unit):

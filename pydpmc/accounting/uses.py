@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-from ..errors import InvalidArgument, UnsupportedEventError
+from ..checks import given, one_of, whole
+from ..errors import UnsupportedEventError, WrongType
 from .events import ADJACENCIES, Event, Floats
 
 Uses = tuple[tuple[Event, int], ...]
@@ -14,18 +15,21 @@ Price = TypeVar("Price", float, Floats)
 
 def checked(items: Iterable[tuple[Event, int]], adjacency: str) -> Uses:
     """Equal events merged; anything without a proven rule under this adjacency refused."""
-    if adjacency not in ADJACENCIES:
-        raise InvalidArgument(f"adjacency must be 'replace' or 'add_remove', not {adjacency!r}")
+    one_of(adjacency, "adjacency", sorted(ADJACENCIES, reverse=True))
+    if not isinstance(items, Iterable):
+        raise WrongType(f"items must be pairs (event, number of times), not {given(items)}")
     merged: dict[Event, int] = {}
-    for event, n in items:
+    for item in items:
+        if not isinstance(item, tuple | list) or len(item) != 2:
+            raise WrongType(f"items must be pairs (event, number of times), not {given(item)}")
+        event, n = item
         if not isinstance(event, Event):
-            raise UnsupportedEventError(f"{event!r} is not an accounting event")
+            raise UnsupportedEventError(f"an accounting event such as Gaussian(2.0) is needed, not {given(event)}")
         if adjacency not in event.adjacencies:
             raise UnsupportedEventError(f"no accounting rule is proven for {event!r} under {adjacency!r}")
-        if isinstance(n, bool) or int(n) != n or n < 0:
-            raise InvalidArgument(f"an event is used a whole number of times, not {n!r}")
+        n = whole(n, "number of times", least=0)
         if n:
-            merged[event] = merged.get(event, 0) + int(n)
+            merged[event] = merged.get(event, 0) + n
     return tuple(merged.items())
 
 

@@ -4,4 +4,4 @@ from types import ModuleType
 
 from . import completion, cost, demo, init, ledger, plan, report, run
 
-ALL: tuple[ModuleType, ...] = (run, plan, init, cost, report, ledger, demo, completion)
+ALL: tuple[ModuleType, ...] = (init, plan, run, report, ledger, cost, demo, completion)

@@ -39,12 +39,15 @@ def run(arguments: Namespace) -> None:
     if not arguments.quiet:
         print(planned, end="\n\n")
     options = dict(study.run_options)
-    if "ledger" in options:
-        options["ledger"] = str(study.path(options["ledger"]))
+    for name in ("ledger", "checkpoint"):
+        if name in options:
+            options[name] = study.path(options[name])
     with study.file.errors_at("run"):
         post = planned.run(data, progress=not arguments.quiet, **options)
-    for name in _write(study, post):
-        print(f"wrote {name}")
+    _write(study, post)
+    if post.ledger_entry is not None:
+        run_of, left = (post.ledger_entry[key] for key in ("run", "epsilon left after this run"))
+        print(f"{post.ledger_entry['ledger']}: this was run {run_of}; epsilon = {left:g} is left")
     if not arguments.quiet:
         print(f"\n{post}")
 
@@ -62,14 +65,19 @@ def _check_outputs(study: Study, overwrite: bool) -> None:
         if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
             raise study.file.error(f"{kind}: the folder {path.parent} does not exist or is read-only", "output", kind)
         if path.exists() and not overwrite:
-            raise study.file.error(f"{kind}: {path} exists; remove it, or pass --overwrite", "output", kind)
+            saved = study.run_options.get("checkpoint")
+            free = f" (if the study is the same its draws come from {saved}, at no cost)" if saved else ""
+            raise study.file.error(f"{kind}: {path} exists; remove it, or pass --overwrite{free}", "output", kind)
 
 
-def _write(study: Study, post: Posterior) -> list[str]:
+def _write(study: Study, post: Posterior) -> None:
+    """Write the draws first: they are what was paid for."""
     paths = {kind: study.path(study.output[kind]) for kind in SUFFIXES if kind in study.output}
     post.save(paths["posterior"])
+    print(f"wrote {paths['posterior']}")
     if "table" in paths:
         paths["table"].write_text(post.table("latex" if paths["table"].suffix == ".tex" else "markdown") + "\n")
+        print(f"wrote {paths['table']}")
     if "report" in paths:
+        print(f"writing {paths['report']} (its privacy curves take a few seconds)", flush=True)
         post.report(paths["report"], schema=study.schema, title=study.output.get("title"))
-    return [str(path) for path in paths.values()]

@@ -9,7 +9,8 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InvalidArgument
+from ..checks import given, yes_or_no
+from ..errors import InvalidArgument, WrongType
 from ..priors import Flat, Normal, Prior
 from ..public import Public
 
@@ -43,6 +44,15 @@ class Model:
     one_column: ClassVar[bool] = False
     has_second_moments: ClassVar[bool] = False  # whether the core sums g g^T of it, for SGFS
     convex: ClassVar[bool] = False  # minus the log-likelihood, in theta
+
+    def __post_init__(self) -> None:
+        priors = self.priors()
+        listed = priors if isinstance(priors, Mapping) else {"all coefficients": priors}
+        for block, prior in listed.items():
+            if not isinstance(prior, Prior):
+                raise WrongType(f"prior of {block} must be a prior such as Normal(scale=1), not {given(prior)}")
+        if hasattr(self, "intercept"):
+            yes_or_no(self.intercept, "intercept")
 
     def blocks(self, public: Public) -> tuple[Block, ...]:
         """Return the parameter blocks in the order of theta."""

@@ -7,10 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from ..checks import positive
 from ..priors import Normal, Prior
 from ..public import Public
 from .base import ROUNDING, Block, Model
-from .checks import require_positive
+
+FLOAT32_ROUNDING, FLOAT32_LEAST = 2.0**-23, 2.0**-149  # of one number towards zero, relative and absolute
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,8 @@ class GaussianMean(Model):
     sigma: float = 1.0
 
     def __post_init__(self) -> None:
-        require_positive(self.sigma, "sigma")
+        super().__post_init__()
+        positive(self.sigma, "sigma")
 
     @property
     def constants(self) -> tuple[float, float]:
@@ -69,8 +72,7 @@ class GaussianMean(Model):
         norm = public.feature_norm
         if norm is None or adjacency != "replace":
             return None
-        box = math.inf if public.x_bounds is None else math.hypot(*(high - low for low, high in public.x_bounds))
-        return min(2.0 * norm, box) / self.sigma**2
+        return min(2.0 * norm, _width(public, norm)) / self.sigma**2
 
     def gradient_error(self, public: Public, reach: float) -> float | None:
         """Return eight roundings of (x - theta) / sigma^2."""
@@ -84,3 +86,16 @@ class GaussianMean(Model):
     def information(self, public: Public) -> float:
         """Return 1 / sigma^2."""
         return 1.0 / self.sigma**2
+
+
+def _width(public: Public, norm: float) -> float:
+    """Return how far two stored records can be from each other within `x_bounds`.
+
+    Where `row_norm` shortens records that the bounds have let pass, what is stored may lie outside the box, and be
+    rounded to float32 there: shortening brings two records no further apart, but the roundings may.
+    """
+    if public.x_bounds is None:
+        return math.inf
+    box = math.hypot(*(high - low for low, high in public.x_bounds))
+    rounding = FLOAT32_ROUNDING * norm + FLOAT32_LEAST * math.sqrt(public.width)
+    return box if public.row_norm is None else box + 2.0 * rounding

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from ..checks import positive
 from ..priors import Normal, Prior
 from ..public import Public
 from .base import Block, Model
-from .checks import require_positive
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,8 @@ class GaussianMixture(Model):
     variance: float = 2.0
 
     def __post_init__(self) -> None:
-        require_positive(self.variance, "variance")
+        super().__post_init__()
+        positive(self.variance, "variance")
 
     @property
     def constants(self) -> tuple[float, float]:

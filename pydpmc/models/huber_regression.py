@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ..checks import positive
 from .base import Floats
-from .checks import require_positive
 from .glm import LinearPredictor
 
 
@@ -39,8 +39,9 @@ class HuberRegression(LinearPredictor):
     threshold: float = 1.345
 
     def __post_init__(self) -> None:
-        require_positive(self.sigma, "sigma")
-        require_positive(self.threshold, "threshold")
+        super().__post_init__()
+        positive(self.sigma, "sigma")
+        positive(self.threshold, "threshold")
 
     @property
     def constants(self) -> tuple[float, float]:

@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ..checks import positive
 from ..public import Public
 from .base import Block, Floats
-from .checks import require_positive
 from .glm import LinearPredictor
 
 
@@ -43,8 +43,9 @@ class LinearRegression(LinearPredictor):
     sigma: float | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.sigma is not None:
-            require_positive(self.sigma, "sigma")
+            positive(self.sigma, "sigma")
 
     @property
     def constants(self) -> tuple[float, float]:

@@ -54,6 +54,7 @@ class SoftmaxRegression(LinearPredictor):
     classes: int = 2
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         object.__setattr__(self, "classes", whole(self.classes, "classes", least=2, most=MOST_CLASSES))
 
     @property
@@ -90,6 +91,10 @@ class SoftmaxRegression(LinearPredictor):
     def curvature(self) -> float:
         """Return 1/2."""
         return 0.5
+
+    def loglik_ceiling(self) -> float:
+        """Return 0: it is the logarithm of a probability."""
+        return 0.0
 
     def gradient_error(self, public: Public, reach: float) -> float | None:
         """Return the error of residuals times row: docs/privacy/langevin.md, lemma 3."""

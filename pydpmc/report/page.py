@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..accounting.statement import units_of
+from ..checks import file_path, given, usable
+from ..errors import WrongType
 from ..facts import public_of
 from ..summary import COLUMNS
 from ..table import cell
@@ -35,7 +37,10 @@ def write(
     ledger_entry: Mapping[str, Any] | None = None,
 ) -> None:
     """Write the report of a posterior to an HTML file."""
-    Path(path).write_text(render(post, title=title, schema=schema, ledger_entry=ledger_entry), encoding="utf-8")
+    file = file_path(path, "path")
+    page = render(post, title=title, schema=schema, ledger_entry=ledger_entry)
+    with usable(file, "path"):
+        file.write_text(page, encoding="utf-8")
 
 
 def render(
@@ -46,6 +51,7 @@ def render(
     ledger_entry: Mapping[str, Any] | None = None,
 ) -> str:
     """Return the report of a posterior as HTML."""
+    _check(title, schema, ledger_entry)
     name = title or "Privacy report of a Bayesian analysis"
     sections = [
         _head(post, name),
@@ -56,7 +62,7 @@ def render(
         _model(post),
         _posterior(post),
         _diagnostics(post),
-        _provenance(post, ledger_entry),
+        _provenance(post, post.ledger_entry if ledger_entry is None else ledger_entry),
     ]
     style = resources.files(__package__).joinpath("style.css").read_text(encoding="utf-8")
     return (
@@ -66,6 +72,17 @@ def render(
         + "\n".join(sections)
         + "\n</main>\n</body>\n</html>\n"
     )
+
+
+def _check(title: Any, schema: Any, ledger_entry: Any) -> None:
+    from ..schema import Schema
+
+    if title is not None and not isinstance(title, str):
+        raise WrongType(f"title must be a text, not {given(title)}")
+    if schema is not None and not isinstance(schema, Schema):
+        raise WrongType(f"schema must be the pydpmc.Schema of the data, not {given(schema)}")
+    if ledger_entry is not None and not isinstance(ledger_entry, Mapping):
+        raise WrongType(f"ledger_entry must map names to values, not {given(ledger_entry)}")
 
 
 def _head(post: Posterior, name: str) -> str:
@@ -137,6 +154,8 @@ def _posterior(post: Posterior) -> str:
 def _diagnostics(post: Posterior) -> str:
     if not _has_draws(post):
         return _section("Diagnostics", "<p>The run was stopped before it made a draw.</p>")
+    if post.plan.get("independent_draws"):
+        return _section("Diagnostics", _independent(post))
     rhat, ess = (post.summary().column(name) for name in ("rhat", "ess"))
     rhat, ess = rhat[np.isfinite(rhat)], ess[np.isfinite(ess)]
     if rhat.size == 0 or ess.size == 0:
@@ -150,6 +169,16 @@ def _diagnostics(post: Posterior) -> str:
     facts += [(f"acceptance of chain {k + 1}", f"{rate:.3f}") for k, rate in enumerate(post.acceptance)]
     stopped = "<p>The run was stopped by hand; all planned steps are charged.</p>" if post.interrupted else ""
     return _section("Diagnostics", f"<p>{verdict}</p>{stopped}" + _table((), facts) + _figures(charts.traces(post)))
+
+
+def _independent(post: Posterior) -> str:
+    chains, draws = next(iter(post.draws.values())).shape[:2]
+    several = f"These are {chains * draws:,} independent draws, each made on its own"
+    what = "This is one draw, made on its own" if chains * draws == 1 else several
+    return (
+        f"<p>{what}: no chain was released whose parts could be compared, and every draw counts in full. The guarantee "
+        "does not depend on it.</p>"
+    )
 
 
 def _provenance(post: Posterior, ledger_entry: Mapping[str, Any] | None) -> str:

@@ -6,16 +6,16 @@ full data, replace on minibatches. Assumes: nothing. Proof: docs/privacy/barker.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy.typing as npt
 
-from ..checks import whole
+from ..checks import one_of, positive, whole
 from ..errors import InvalidArgument
 from .protocol import Sampler
 from .walk import KINDS, Scale, as_scale
+from .weight import check_weight
 
 if TYPE_CHECKING:
     from .request import Request
@@ -75,18 +75,17 @@ class Barker(Sampler):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "scale", as_scale(self.scale))
-        if self.proposal is not None and self.proposal not in KINDS:
-            raise InvalidArgument(f"proposal must be one of {', '.join(KINDS)}, not {self.proposal!r}")
+        if self.proposal is not None:
+            one_of(self.proposal, "proposal", KINDS)
         for name in ("steps", "batch_size"):
             value = getattr(self, name)
             if value is not None:
                 object.__setattr__(self, name, whole(value, name))
-        for name in ("radius", "clip", "n0", "c", "v_max"):
+        for name in ("radius", "clip", "c", "v_max"):
             value = getattr(self, name)
-            if value is not None and not (math.isfinite(value) and value > 0):
-                raise InvalidArgument(f"{name} must be a positive finite number, not {value!r}")
-        if self.w is not None and not 0 < self.w <= 1:
-            raise InvalidArgument(f"w must lie in (0, 1], not {self.w!r}")
+            if value is not None:
+                positive(value, name)
+        check_weight(self.w, self.n0)
         self._refuse_contradictions()
 
     def choose(self, request: Request) -> Settings:
@@ -106,8 +105,6 @@ class Barker(Sampler):
         return as_scale(self.scale)
 
     def _refuse_contradictions(self) -> None:
-        if self.w is not None and self.n0 is not None:
-            raise InvalidArgument("w and n0 say the same thing (w = n0 / n): give one of them")
         if self.clip is not None and self.v_max is not None:
             raise InvalidArgument("clip and v_max say the same thing: give one of them")
         if self.batch_size is None and (self.c is not None or self.v_max is not None):

@@ -12,6 +12,7 @@ from .request import Request
 from .settings import LARGEST_TABLE, ROUNDING_UP, UNCLIPPED, Settings
 from .walk import Scale, Walk, walk_of
 
+UNSPENT, ROUGHLY = 5e-4, 0.1  # shares of epsilon that a search may leave
 GENTLE_STEP = 0.8  # step / (posterior sd / sqrt d): nearly every small move has acceptance 1/2, so none is wasted
 LONGEST_STEP = 2.4  # the most efficient step where compute, not privacy, is scarce
 FEWEST_STEPS = 200
@@ -19,7 +20,7 @@ DEFAULT_STEPS = 10_000
 MOST_RECORD_READS = 2e9  # steps times records that a default plan takes: about ten seconds on two cores
 CORRECTIONS = (1.0, 1.25, 1.5, 2.0)
 MOST_SHARE = 0.95
-SCALE_PRECISION = 0.005
+LEAST_SHARE = 1e-9  # of the most efficient scale
 SAFE_SHARE = 0.6  # of C that v_max may take unless given: closer to C the atoms of V_cor show and cost privacy
 
 
@@ -162,7 +163,7 @@ def _cost(request: Request, settings: Settings, steps: int) -> float:
     return request.cost([(settings.event(request.adjacency), steps * request.chains)])
 
 
-def _affordable_steps(request: Request, settings: Settings) -> int:
+def _affordable_steps(request: Request, settings: Settings, unspent: float = UNSPENT) -> int:
     """Return the most steps per chain that the budget pays for."""
     assert request.epsilon is not None
     assert request.delta is not None
@@ -174,6 +175,7 @@ def _affordable_steps(request: Request, settings: Settings) -> int:
             delta=request.delta,
             adjacency=request.adjacency,
             unit=request.public.unit,
+            unspent=unspent,
         )
     except BudgetError:
         return 0
@@ -215,14 +217,11 @@ def _choose_scale_and_steps(request: Request) -> Settings:
         return _choose_scale(request, request.sampler.steps)
     gentle = _natural_scale(request, GENTLE_STEP)
     draft = _within_variance(request, gentle)
-    steps = _affordable_steps(request, draft)
-    if steps < FEWEST_STEPS:
-        return _choose_scale(request, FEWEST_STEPS)
-    if steps > _most_steps(request):
-        stretch = min(math.sqrt(steps / _most_steps(request)), LONGEST_STEP / GENTLE_STEP)
-        draft = _within_variance(request, gentle * stretch)
-        steps = min(_affordable_steps(request, draft), _most_steps(request))
-    return dataclasses.replace(draft, steps=steps)
+    most = _most_steps(request)
+    if _affordable_steps(request, draft, ROUGHLY) > most:
+        return _choose_scale(request, most)
+    steps = min(_affordable_steps(request, draft), most)
+    return _choose_scale(request, FEWEST_STEPS) if steps < FEWEST_STEPS else dataclasses.replace(draft, steps=steps)
 
 
 def _within_variance(request: Request, scale: float) -> Settings:
@@ -253,11 +252,23 @@ def _choose_scale(request: Request, steps: int) -> Settings:
             "Lower clip, w or chains, or raise epsilon."
         )
     top *= min(1.0, high.walk.norm / _walk(request, top).norm)  # the minibatch test may have shortened it
-    low, above = 0.0, 1.0
-    for _ in range(40):
-        middle = math.sqrt(low * above) if low else above / 8
-        within = _cost(request, _settings(request, 1, top * middle), steps) <= request.epsilon
-        low, above = (middle, above) if within else (low, middle)
-        if low and above < low * (1.0 + SCALE_PRECISION):
-            break
-    return dataclasses.replace(_settings(request, 1, top * low), steps=steps)
+    try:
+        share = acc.calibrate(
+            lambda share: [
+                (_settings(request, 1, top * share).event(request.adjacency), steps * request.chains),
+                *request.earlier,
+            ],
+            epsilon=request.epsilon,
+            delta=request.delta or 0.0,
+            adjacency=request.adjacency,
+            bracket=(LEAST_SHARE, 1.0),
+            integer=False,
+            unit=request.public.unit,
+            unspent=UNSPENT,
+        )
+    except BudgetError:
+        raise BudgetError(
+            f"steps: epsilon = {request.epsilon:g} at delta = {request.delta:g} cannot pay for {steps} steps in each "
+            f"of {request.chains} chain(s), however short they are; raise it, or lower steps or chains"
+        ) from None
+    return dataclasses.replace(_settings(request, 1, top * share), steps=steps)

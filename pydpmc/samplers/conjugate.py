@@ -6,13 +6,12 @@ docs/privacy/conjugate.md.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..checks import whole
-from ..errors import InvalidArgument
+from ..checks import positive, whole
 from .protocol import Sampler
+from .weight import check_weight
 
 if TYPE_CHECKING:
     from .conjugate_settings import ConjugateSettings
@@ -57,14 +56,9 @@ class ConjugateSample(Sampler):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "draws", whole(self.draws, "draws", most=MOST_DRAWS))
-        for name in ("n0", "noise_multiplier"):
-            value = getattr(self, name)
-            if value is not None and not (math.isfinite(value) and value > 0):
-                raise InvalidArgument(f"{name} must be a positive finite number, not {value!r}")
-        if self.w is not None and not 0 < self.w <= 1:
-            raise InvalidArgument(f"w must lie in (0, 1], not {self.w!r}")
-        if self.w is not None and self.n0 is not None:
-            raise InvalidArgument("w and n0 say the same thing (w = n0 / n): give one of them")
+        if self.noise_multiplier is not None:
+            positive(self.noise_multiplier, "noise_multiplier")
+        check_weight(self.w, self.n0)
 
     def choose(self, request: Request) -> ConjugateSettings:
         """Fill in what was left open, within the budget."""

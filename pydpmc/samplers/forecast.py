@@ -39,6 +39,10 @@ class Forecast:
         Largest possible share of clipped log-likelihood ratios: 0 where a Lipschitz constant rules them out.
     n, w
         Public number of records, and tempering weight.
+    never_clipped
+        What would rule clipping out, as the end of a sentence; empty if nothing in this sampler would.
+    convex
+        Whether the model is: then hidden chains can be paid for by the draw.
     """
 
     posterior_sd: float | None
@@ -50,6 +54,8 @@ class Forecast:
     clipped_at_most: float
     n: int | None = None
     w: float = 1.0
+    never_clipped: str = ""
+    convex: bool = False
 
     @property
     def mixes(self) -> bool | None:
@@ -93,12 +99,14 @@ class Forecast:
                 f"{math.sqrt(short):.2g} times,",
                 "or fewer coefficients, fewer chains, a larger epsilon.",
             ]
+            if self.convex:
+                advice.append("or Langevin(draws=20) under a Normal prior: independent draws, paid for by the draw.")
         if private and self.mixes is False and self.start_distance is not None and self.climb < self.start_distance:
             advice.append("a start nearer to the posterior (init=, from public knowledge) would save steps.")
         if self.n is None:
             advice.append("declare public_n in Data (a public, rough number of records) for a plan that fits the data.")
         if private and self.clipped_at_most > 0:
-            advice.append("a shorter proposal, or a larger clip, clips less; a Lipschitz model is never clipped.")
+            advice.append(f"a shorter proposal, or a larger clip, clips less{self.never_clipped}.")
         return advice
 
 
@@ -116,6 +124,14 @@ def posterior_sd(model: Model, public: Public, n: int | None, w: float) -> float
     if information is None or n is None:
         return 1.0 / math.sqrt(precision) if precision > 0 else None
     return 1.0 / math.sqrt(w * n * information + precision)
+
+
+def _rules_clipping_out(model: Model, public: Public) -> str:
+    if public.grouped:  # plan_page.py says what helps there
+        return ""
+    if model.lipschitz(public) is None:
+        return "; a model with a Lipschitz constant is never clipped"
+    return "; with a bounded proposal and clip left open nothing is clipped"
 
 
 def forecast(model: Model, public: Public, settings: Settings, chains: int) -> Forecast:
@@ -142,4 +158,6 @@ def forecast(model: Model, public: Public, settings: Settings, chains: int) -> F
         clipped_at_most=0.0 if safe else 1.0,
         n=settings.n,
         w=settings.w,
+        never_clipped=_rules_clipping_out(model, public),
+        convex=model.convex and not public.grouped,
     )

@@ -6,14 +6,14 @@ records, replace with samples without replacement. Assumes: nothing. Proof: docs
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from ..checks import whole
+from ..checks import one_of, positive, whole
 from ..errors import InvalidArgument
 from .protocol import Sampler
 from .schedules import Schedule
+from .weight import check_weight
 
 if TYPE_CHECKING:
     from .gradient_settings import GradientSettings
@@ -59,20 +59,15 @@ class GradientSampler(Sampler):
         for name in ("steps", "batch_size"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, whole(getattr(self, name), name))
-        for name in ("clip", "n0"):
-            value = getattr(self, name)
-            if value is not None and not (math.isfinite(value) and value > 0):
-                raise InvalidArgument(f"{name} must be a positive finite number, not {value!r}")
-        if isinstance(self.step_size, float | int) and not (math.isfinite(self.step_size) and self.step_size > 0):
-            raise InvalidArgument(f"step_size must be positive and finite, or a schedule, not {self.step_size!r}")
-        if self.sampling is not None and self.sampling not in SAMPLINGS:
-            raise InvalidArgument(f"sampling must be one of {', '.join(SAMPLINGS)}, not {self.sampling!r}")
+        if self.clip is not None:
+            positive(self.clip, "clip")
+        if self.step_size is not None and not isinstance(self.step_size, Schedule):
+            positive(self.step_size, "step_size (a number, or a schedule)")
+        if self.sampling is not None:
+            one_of(self.sampling, "sampling", SAMPLINGS)
         if self.sampling == "full" and self.batch_size is not None:
             raise InvalidArgument('sampling="full" uses all records: leave batch_size out')
-        if self.w is not None and not 0 < self.w <= 1:
-            raise InvalidArgument(f"w must lie in (0, 1], not {self.w!r}")
-        if self.w is not None and self.n0 is not None:
-            raise InvalidArgument("w and n0 say the same thing (w = n0 / n): give one of them")
+        check_weight(self.w, self.n0)
 
     @property
     def friction_of_noise(self) -> float:

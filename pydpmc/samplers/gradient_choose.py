@@ -6,6 +6,7 @@ import dataclasses
 import math
 
 from .. import accounting as acc
+from ..accounting.grid import bucketed
 from ..errors import BudgetError, InvalidArgument, UnsupportedEventError
 from .gradient_calibration import calibrated
 from .gradient_settings import GradientSettings
@@ -16,6 +17,7 @@ from .units import clip_of_unit
 NOISE_SHARE = 0.1  # largest share of the injected variance that the choice of the batch may add
 LEAST_MULTIPLIER = 4.0  # below, the cost of a step grows faster than its step size
 MOST_STEPS = 1_000_000
+UNSPENT = 5e-4  # share of epsilon that the search may leave
 DEFAULT_STEPS = 10_000
 UNCLIPPED_HEADROOM = 2.0**29  # without privacy: the largest gradient in units of the noise, over all records
 UNCLIPPED_MOST = 2.0**17  # and of one record
@@ -154,36 +156,24 @@ def _longest(request: Request, settings: GradientSettings) -> GradientSettings:
             f"step_size: one step costs more than epsilon = {request.epsilon:g} at delta = {request.delta:g}; take a "
             "smaller step_size, a larger batch_size or a smaller w"
         )
-    low = _affordable_at_a_constant_step(request, settings)
-    if isinstance(settings.schedule, Constant):
-        return dataclasses.replace(settings, steps=low)
-    high = 2 * low
-    while high <= MOST_STEPS and _fits(request, dataclasses.replace(settings, steps=high)):
-        low, high = high, 2 * high
-    high = min(high, MOST_STEPS + 1)
-    while high - low > max(1, low // 500):
-        middle = (low + high) // 2
-        low, high = (middle, high) if _fits(request, dataclasses.replace(settings, steps=middle)) else (low, middle)
-    return dataclasses.replace(settings, steps=low)
 
+    def uses(steps: float) -> list[tuple[acc.Event, int] | acc.Guarantee]:
+        run = dataclasses.replace(settings, steps=int(steps))
+        return [*bucketed(run.uses(request.adjacency, request.chains)), *request.earlier]
 
-def _affordable_at_a_constant_step(request: Request, settings: GradientSettings) -> int:
-    """Return steps that surely fit: all that fit if the step size is constant, 1 otherwise."""
-    if not isinstance(settings.schedule, Constant):
-        return 1
-    ((event, _),) = settings.uses(request.adjacency, 1)
-    total = acc.calibrate(
-        lambda uses: [(event, uses), *request.earlier],
+    longest = acc.calibrate(
+        uses,
         epsilon=request.epsilon or 0.0,
         delta=request.delta or 0.0,
         adjacency=request.adjacency,
-        bracket=(request.chains, MOST_STEPS * request.chains),
+        bracket=(1, MOST_STEPS),
         unit=request.public.unit,
+        unspent=UNSPENT,
     )
-    steps = int(total) // request.chains
+    steps = int(longest)
     while steps > 1 and not _fits(request, dataclasses.replace(settings, steps=steps)):
         steps -= max(1, steps // 1000)  # the total variation of the random numbers costs a little too
-    return steps
+    return dataclasses.replace(settings, steps=steps)
 
 
 def _widest(request: Request, settings: GradientSettings) -> GradientSettings:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,7 +15,7 @@ from ..accounting import Event, Gaussian
 from ..public import Public
 from .binomial import COUNT_ERROR, count_table
 from .protocol import Release, all_iterates
-from .schedules import Schedule
+from .schedules import Constant, Schedule
 
 if TYPE_CHECKING:
     from ..models import Model
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 ARITHMETIC = 1.0 - 1e-12  # of a noise multiplier: roundings of the clip and of this quotient
+MOST_LEVELS, LEVEL_RATIO = 2000, 1.002  # of noise multipliers, before they are rounded, and to powers of what
 ROUNDED_NORMAL_ERROR = 2.0**-63  # per coordinate and draw: docs/privacy/rounded_normal.md
 
 
@@ -78,8 +81,21 @@ class GradientSettings:
 
     def uses(self, adjacency: str, chains: int) -> list[tuple[Event, int]]:
         """Return what all steps of all chains release."""
-        levels, counts = np.unique(self.noise / self.sensitivity * ARITHMETIC, return_counts=True)
+        levels, counts = self._noise_multipliers()
         return [(self._event(float(z)), int(k) * chains) for z, k in zip(levels, counts, strict=True)]
+
+    def _noise_multipliers(self) -> tuple[Floats, npt.NDArray[np.int64]]:
+        """Return the distinct noise multipliers and their numbers of steps; where they are many, rounded down."""
+        if isinstance(self.schedule, Constant):
+            one = dataclasses.replace(self, steps=1)
+            return one.noise / self.sensitivity * ARITHMETIC, np.array([self.steps])
+        levels, counts = np.unique(self.noise / self.sensitivity * ARITHMETIC, return_counts=True)
+        if len(levels) <= MOST_LEVELS:
+            return levels, counts
+        power = np.floor(np.log(levels) / math.log(LEVEL_RATIO))
+        down = np.minimum(levels, LEVEL_RATIO**power)
+        starts = np.flatnonzero(np.r_[True, np.diff(power) > 0])
+        return np.minimum.reduceat(down, starts), np.add.reduceat(counts, starts)
 
     def _event(self, noise_multiplier: float) -> Event:
         gaussian = Gaussian(noise_multiplier)

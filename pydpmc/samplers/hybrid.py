@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..errors import InvalidArgument, WrongType
+from ..checks import given, inside
+from ..errors import WrongType
 from .protocol import Sampler
 
 if TYPE_CHECKING:
@@ -49,9 +50,9 @@ class Hybrid(Sampler):
         for name in ("start", "chain"):
             value = getattr(self, name)
             if not isinstance(value, Sampler):
-                raise WrongType(f"{name} must be a pydpmc sampler such as SGLD(), not {type(value).__name__}")
-        if self.share is not None and not 0 < self.share < 1:
-            raise InvalidArgument(f"share must lie in (0, 1), not {self.share!r}")
+                raise WrongType(f"{name} must be a pydpmc sampler such as SGLD(), not {given(value)}")
+        if self.share is not None:
+            inside(self.share, "share")
 
     @property
     def supports_groups(self) -> bool:

@@ -6,7 +6,7 @@ import dataclasses
 import math
 
 from .. import accounting as acc
-from ..accounting.gaussian import gdp_epsilon
+from ..accounting.gaussian import gdp_epsilon, largest_mu
 from ..errors import BudgetError
 from .forecast import posterior_sd
 from .hybrid_settings import HybridSettings
@@ -52,13 +52,8 @@ def _epsilon_of_share(request: Request, share: float) -> float:
     """Return epsilon, at the same delta, of a share of mu squared."""
     assert request.epsilon is not None
     assert request.delta is not None
-    low, high = 0.0, 1.0
-    while gdp_epsilon(high, request.delta) < request.epsilon:
-        high *= 2.0
-    while high - low > 1e-9 * high:
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if gdp_epsilon(middle, request.delta) <= request.epsilon else (low, middle)
-    return max(gdp_epsilon(math.sqrt(share) * low, request.delta), 1e-9)
+    mu = largest_mu(request.epsilon, request.delta)
+    return max(gdp_epsilon(math.sqrt(share) * mu, request.delta), 1e-9)
 
 
 def _best(request: Request) -> HybridSettings:

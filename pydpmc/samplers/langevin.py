@@ -6,13 +6,13 @@ add_remove with a declared most number of records. Assumes: nothing about conver
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from ..checks import whole
+from ..checks import positive, share, whole
 from ..errors import InvalidArgument
 from .protocol import Sampler
+from .weight import check_weight
 
 if TYPE_CHECKING:
     from .langevin_settings import LangevinSettings
@@ -69,16 +69,10 @@ class Langevin(Sampler):
             object.__setattr__(self, "draws", whole(self.draws, "draws", most=MOST_DRAWS))
         if self.steps is not None:
             object.__setattr__(self, "steps", whole(self.steps, "steps"))
-        for name in ("step_size", "n0"):
-            value = getattr(self, name)
-            if value is not None and not (math.isfinite(value) and value > 0):
-                raise InvalidArgument(f"{name} must be a positive finite number, not {value!r}")
-        if self.w is not None and not 0 < self.w <= 1:
-            raise InvalidArgument(f"w must lie in (0, 1], not {self.w!r}")
-        if self.w is not None and self.n0 is not None:
-            raise InvalidArgument("w and n0 say the same thing (w = n0 / n): give one of them")
-        if not 0 < self.bias <= 1:
-            raise InvalidArgument(f"bias must lie in (0, 1], a share of a standard deviation, not {self.bias!r}")
+        if self.step_size is not None:
+            positive(self.step_size, "step_size")
+        check_weight(self.w, self.n0)
+        share(self.bias, "bias (a share of a standard deviation)")
         if self.draws == "predict" and (self.w is not None or self.n0 is not None):
             raise InvalidArgument('draws="predict" picks draws and w together: leave w and n0 out, or give draws')
 

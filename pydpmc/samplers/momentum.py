@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
-from ..errors import InvalidArgument
+from ..checks import inside
 from .gradient import GradientSampler
 
 
@@ -23,8 +22,7 @@ class MomentumSampler(GradientSampler):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not (math.isfinite(self.friction) and 0 < self.friction < 1):
-            raise InvalidArgument(f"friction must lie in (0, 1), not {self.friction!r}")
+        inside(self.friction, "friction")
 
     @property
     def friction_of_noise(self) -> float:

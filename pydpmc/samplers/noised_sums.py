@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..errors import InvalidArgument
 from ..rows import as_doubles, empty_rows
 
 Floats = npt.NDArray[np.float64]
@@ -36,7 +37,7 @@ def exact_sum(
     """Return the sum of all records' statistics in units of sd / 2^32; a record that is not finite adds nothing."""
     unit = math.ldexp(sd, -NOISE_BITS)
     if not (clip / unit < 2.0**49 and len(rows) * (clip / unit) + 2.0**37 < 2.0**62):
-        raise ValueError("so many records with so little noise overflow a 64-bit sum; add noise, or lower w")
+        raise InvalidArgument("so many records with so little noise overflow a 64-bit sum; add noise, or lower w")
     total = np.zeros(count, dtype=np.int64)
     size = max(1, CHUNK_VALUES // count)
     for start in range(0, len(rows), size):

@@ -9,9 +9,10 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..checks import whole
+from ..checks import inside, number, whole
 from ..errors import InvalidArgument, NotPrivateError
 from .protocol import Sampler
+from .weight import check_weight
 
 if TYPE_CHECKING:
     from .nuts_settings import NutsSettings
@@ -63,16 +64,10 @@ class NUTS(Sampler):
         object.__setattr__(self, "draws", whole(self.draws, "draws"))
         object.__setattr__(self, "warmup", whole(self.warmup, "warmup", least=LEAST_WARMUP))
         object.__setattr__(self, "max_depth", whole(self.max_depth, "max_depth", most=MOST_DEPTH))
-        if not 0 < self.target_accept < 1:
-            raise InvalidArgument(f"target_accept must lie in (0, 1), not {self.target_accept!r}")
-        if not (math.isfinite(self.jitter) and self.jitter >= 0):
+        inside(self.target_accept, "target_accept")
+        if not 0 <= number(self.jitter, "jitter") < math.inf:
             raise InvalidArgument(f"jitter must be finite and at least 0, not {self.jitter!r}")
-        if self.w is not None and not 0 < self.w <= 1:
-            raise InvalidArgument(f"w must lie in (0, 1], not {self.w!r}")
-        if self.n0 is not None and not (math.isfinite(self.n0) and self.n0 > 0):
-            raise InvalidArgument(f"n0 must be a positive finite number, not {self.n0!r}")
-        if self.w is not None and self.n0 is not None:
-            raise InvalidArgument("w and n0 say the same thing (w = n0 / n): give one of them")
+        check_weight(self.w, self.n0)
 
     def choose(self, request: Request) -> NutsSettings:
         """Return the run; there is nothing to fill in."""

@@ -6,16 +6,17 @@ replace or add_remove. Assumes: that the draws are exact and independent. Proof:
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..checks import whole
-from ..errors import InvalidArgument, WrongType
+from ..checks import number, positive, whole, yes_or_no
+from ..errors import InvalidArgument
 from .nuts import LEAST_WARMUP
 from .protocol import Sampler
+from .weight import check_weight
 
 if TYPE_CHECKING:
+    from .conjugate_settings import ConjugateSettings
     from .posterior_sample_settings import PosteriorSampleSettings
     from .request import Request
 
@@ -30,7 +31,8 @@ class PosteriorSample(Sampler):
     effective sample size of every coordinate are checked; a failure raises ``NotConvergedError`` and releases nothing.
 
     Without `bound` the model must have a Lipschitz constant and a convex loss, and every coefficient a Normal prior:
-    then mu = 2 w L / sqrt(m) under replace. With `bound` any model with a proper prior will do.
+    then mu = 2 w L / sqrt(m) under replace. With `bound` any model with a proper prior will do. ``GaussianMean`` is
+    drawn in closed form, as by ``ConjugateSample``: exact, and without a condition.
 
     Parameters
     ----------
@@ -73,20 +75,14 @@ class PosteriorSample(Sampler):
         leasts = (("draws", 1), ("inner_chains", LEAST_CHAINS), ("warmup", LEAST_WARMUP), ("inner_draws", 100))
         for name, least in leasts:
             object.__setattr__(self, name, whole(getattr(self, name), name, least=least))
-        for name in ("n0", "bound"):
-            value = getattr(self, name)
-            if value is not None and not (math.isfinite(value) and value > 0):
-                raise InvalidArgument(f"{name} must be a positive finite number, not {value!r}")
-        if self.w is not None and not 0 < self.w <= 1:
-            raise InvalidArgument(f"w must lie in (0, 1], not {self.w!r}")
-        if self.w is not None and self.n0 is not None:
-            raise InvalidArgument("w and n0 say the same thing (w = n0 / n): give one of them")
-        if not 0 <= self.gamma < 0.5:
+        if self.bound is not None:
+            positive(self.bound, "bound")
+        check_weight(self.w, self.n0)
+        if not 0 <= number(self.gamma, "gamma") < 0.5:
             raise InvalidArgument(f"gamma must lie in [0, 0.5), not {self.gamma!r}")
-        if not isinstance(self.temper_prior, bool):
-            raise WrongType(f"temper_prior must be True or False, not {self.temper_prior!r}")
+        yes_or_no(self.temper_prior, "temper_prior")
 
-    def choose(self, request: Request) -> PosteriorSampleSettings:
+    def choose(self, request: Request) -> PosteriorSampleSettings | ConjugateSettings:
         """Fill in what was left open, within the budget."""
         from .posterior_sample_choose import choose
 

@@ -9,19 +9,28 @@ import numpy as np
 
 from .. import accounting as acc
 from ..errors import BudgetError, InvalidArgument
+from ..models import GaussianMean, LinearRegression
 from ..priors import Flat, Normal
+from . import conjugate_choose
+from .conjugate import ConjugateSample
+from .conjugate_settings import ConjugateSettings
 from .posterior_sample_settings import PosteriorSampleSettings
 from .request import Request
 
 SMALLEST_WEIGHT = 1e-7
 GRID_BITS = 24
+CONJUGATE = "; with a known sigma, ConjugateSample needs no clamp"
 SPACING = 50  # steps between two draws of one inner chain, at the least
 
 
-def choose(request: Request) -> PosteriorSampleSettings:
+def choose(request: Request) -> PosteriorSampleSettings | ConjugateSettings:
     """Return a fully specified run that costs at most the budget."""
     if request.chains != 1:
         raise InvalidArgument("chains must be 1: PosteriorSample(draws=k) releases k draws, inner_chains make them")
+    if _has_closed_form(request):
+        sampler = request.sampler
+        exact = ConjugateSample(draws=sampler.draws, w=sampler.w, n0=sampler.n0)
+        return conjugate_choose.choose(dataclasses.replace(request, sampler=exact))
     _require_proper(request)
     given = request.sampler.w is not None or request.sampler.n0 is not None
     if given or not request.private:
@@ -29,6 +38,14 @@ def choose(request: Request) -> PosteriorSampleSettings:
     if request.epsilon is None:
         raise InvalidArgument("w must be set in the sampler when no epsilon is given; or give epsilon and delta")
     return _largest(request, _settings(request, 1.0))
+
+
+def _has_closed_form(request: Request) -> bool:
+    """Return whether the very draws that are asked for can be made exactly, so that nothing need be assumed."""
+    sampler, model = request.sampler, request.model
+    as_it_is = sampler.bound is None and not sampler.temper_prior and sampler.gamma == 0.0
+    conjugate = all(isinstance(model.block_prior(b), Normal | Flat) for b in model.blocks(request.public))
+    return isinstance(model, GaussianMean) and as_it_is and conjugate
 
 
 def _settings(request: Request, w: float) -> PosteriorSampleSettings:
@@ -58,6 +75,7 @@ def _slope_change(request: Request) -> float:
         raise InvalidArgument(
             f"bound: {type(model).__name__} has no Lipschitz constant under the declared bounds, or no convex loss; "
             "declare row_norm or x_bounds in Data, or give bound, at which each record's log-likelihood is clamped"
+            f"{CONJUGATE if isinstance(model, LinearRegression) else ''}"
         )
     return change
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ..checks import given, number, positive, reals, whole
 from ..errors import InvalidArgument
 
 Floats = npt.NDArray[np.float64]
@@ -28,6 +29,9 @@ class Constant(Schedule):
 
     step_size: float
 
+    def __post_init__(self) -> None:
+        positive(self.step_size, "step_size")
+
     def values(self, steps: int) -> Floats:
         """Return `steps` copies of the step size."""
         return np.full(steps, self.step_size)
@@ -47,6 +51,11 @@ class Polynomial(Schedule):
     b: float = 0.0
     gamma: float = 1.0 / 3.0
 
+    def __post_init__(self) -> None:
+        positive(self.a, "a")
+        number(self.b, "b")
+        number(self.gamma, "gamma")
+
     def values(self, steps: int) -> Floats:
         """Return a (b + t)^-gamma."""
         return np.asarray(self.a * (self.b + np.arange(1.0, steps + 1.0)) ** -self.gamma)
@@ -60,6 +69,11 @@ class Cyclical(Schedule):
     low: float
     cycles: int = 4
 
+    def __post_init__(self) -> None:
+        positive(self.high, "high")
+        positive(self.low, "low")
+        whole(self.cycles, "cycles")
+
     def values(self, steps: int) -> Floats:
         """Return the cosine schedule."""
         phase = (np.arange(steps) * self.cycles / steps) % 1.0
@@ -72,6 +86,10 @@ class Piecewise(Schedule):
 
     step_sizes: Sequence[float]
 
+    def __post_init__(self) -> None:
+        if reals(self.step_sizes, "step_sizes").ndim != 1 or len(self.step_sizes) == 0:
+            raise InvalidArgument(f"step_sizes must be a list of at least one step size, not {given(self.step_sizes)}")
+
     def values(self, steps: int) -> Floats:
         """Return the step size of each share."""
         pieces = np.asarray(self.step_sizes, dtype=float)
@@ -80,8 +98,6 @@ class Piecewise(Schedule):
 
 def checked_values(schedule: Schedule, steps: int) -> Floats:
     """Return the step sizes, all of them positive and finite."""
-    if isinstance(schedule, Piecewise) and len(schedule.step_sizes) == 0:
-        raise InvalidArgument("step_size: Piecewise needs at least one step size")
     values = schedule.values(steps)
     if not (np.isfinite(values).all() and (values > 0.0).all()):
         raise InvalidArgument(f"step_size must be positive and finite at every step, which {schedule!r} is not")

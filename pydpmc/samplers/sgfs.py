@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from ..checks import number, reals
 from ..errors import InvalidArgument
 from .gradient import GradientSampler
 from .sgfs_settings import FisherSettings
@@ -53,12 +53,12 @@ class SGFS(GradientSampler):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        diagonal = np.asarray(self.noise_matrix, dtype=float)
+        diagonal = reals(self.noise_matrix, "noise_matrix")
         if diagonal.ndim > 1 or diagonal.size == 0 or not (np.isfinite(diagonal).all() and (diagonal > 0).all()):
             raise InvalidArgument("noise_matrix must be a positive number, or the positive diagonal of A")
         if diagonal.ndim == 1:
             object.__setattr__(self, "noise_matrix", tuple(diagonal.tolist()))
-        if not (math.isfinite(self.information_share) and 0 < self.information_share <= 0.5):
+        if not 0 < number(self.information_share, "information_share") <= 0.5:
             raise InvalidArgument(f"information_share must lie in (0, 0.5], not {self.information_share!r}")
 
     @property
@@ -85,7 +85,7 @@ class SGFS(GradientSampler):
             raise InvalidArgument(
                 "batch_size must be at least 2: SGFS takes the covariance of a batch without replacement"
             )
-        diagonal = np.asarray(self.noise_matrix, dtype=float)
+        diagonal = reals(self.noise_matrix, "noise_matrix")
         if diagonal.ndim == 1 and len(diagonal) != dim:
             raise InvalidArgument(f"noise_matrix has {len(diagonal)} entries but {name} has {dim} parameters here")
         given = {f.name: getattr(settings, f.name) for f in dataclasses.fields(settings)}

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ..checks import reals
 from ..errors import InvalidArgument
 
 KINDS = ("gaussian", "ball", "truncated_gaussian", "sphere")  # in the order of csrc/samplers/proposal.hpp
@@ -19,7 +20,7 @@ def as_scale(value: npt.ArrayLike | None) -> Scale | None:
     """Return a scale as nested tuples: a number, a vector of standard deviations, or a covariance matrix."""
     if value is None:
         return None
-    array = np.asarray(value, dtype=float)
+    array = reals(value, "scale")
     if array.ndim > 2 or not np.isfinite(array).all() or not (np.diagonal(np.atleast_2d(array)) > 0).all():
         raise InvalidArgument("scale must be a positive number, a vector of them, or a covariance matrix")
     if array.ndim == 2:

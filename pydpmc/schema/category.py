@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..checks import given
 from ..errors import InvalidArgument
 from .column import Column, Features
 from .levels import MISSING, UNKNOWN, Codes, level_codes
@@ -49,7 +50,7 @@ class Category(Column):
 
     def __post_init__(self) -> None:
         if isinstance(self.levels, str) or not isinstance(self.levels, Sequence) or len(self.levels) == 0:
-            raise InvalidArgument(f"levels must be a list of at least one level, not {self.levels!r}")
+            raise InvalidArgument(f"levels must be a list of at least one level, not {given(self.levels)}")
         object.__setattr__(self, "levels", tuple(self.levels))
         if len({str(level).strip() for level in self.levels}) != len(self.levels):
             raise InvalidArgument("levels must be distinct")

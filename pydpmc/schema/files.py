@@ -42,17 +42,23 @@ def csv_header(path: Path) -> list[str]:
 
 def read_parquet(path: Path, wanted: Sequence[str], require_names: RequireNames) -> Any:
     """Return columns of a Parquet file as a pyarrow table."""
-    parquet = require("pyarrow.parquet", "dataframes", f"reading {path.name}")
-    with parquet.ParquetFile(path) as file:
+    with _parquet(path) as file:
         require_names(wanted, file.schema_arrow.names)
         return file.read(columns=list(dict.fromkeys(wanted)))
 
 
 def parquet_types(path: Path) -> dict[str, str]:
     """Return column names and types of a Parquet file, without reading a record."""
-    parquet = require("pyarrow.parquet", "dataframes", f"reading {path.name}")
-    with parquet.ParquetFile(path) as file:
+    with _parquet(path) as file:
         return {field.name: str(field.type) for field in file.schema_arrow}
+
+
+def _parquet(path: Path) -> Any:
+    parquet = require("pyarrow.parquet", "dataframes", f"reading {path.name}")
+    try:
+        return parquet.ParquetFile(path)
+    except (OSError, ValueError) as error:  # pyarrow.ArrowInvalid is a ValueError
+        raise SchemaError(f"table: {path.name!r} is not a Parquet file that can be read") from error
 
 
 def _opened(path: Path) -> IO[str]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from ..checks import given, number
 from ..errors import InvalidArgument
 from .column import Column, Features
 from .values import Floats, Raw, as_numbers
@@ -46,10 +47,10 @@ class Number(Column):
 
     def __post_init__(self) -> None:
         for name in ("low", "high") + (("fill",) if self.fill is not None else ()):
-            value = getattr(self, name)
-            if isinstance(value, (bool, str)) or not math.isfinite(float(value)):
+            value = number(getattr(self, name), name)
+            if not math.isfinite(value):
                 raise InvalidArgument(f"{name} must be a finite number, not {value!r}")
-            object.__setattr__(self, name, float(value))
+            object.__setattr__(self, name, value)
         if not self.low < self.high:
             raise InvalidArgument(f"low must be below high, but they are {self.low!r} and {self.high!r}")
         if self.transform is not None:
@@ -103,6 +104,8 @@ class Number(Column):
 
 
 def _checked_transform(transform: Sequence[str]) -> tuple[str, ...]:
+    if not isinstance(transform, Iterable):
+        raise InvalidArgument(f"transform must be some of {', '.join(TRANSFORMS)}, not {given(transform)}")
     steps = (transform,) if isinstance(transform, str) else tuple(transform)
     if [step for step in TRANSFORMS if step in steps] != list(steps):
         raise InvalidArgument(f"transform must be some of {', '.join(TRANSFORMS)}, in this order, not {list(steps)!r}")

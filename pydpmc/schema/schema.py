@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..checks import given, positive, whole
 from ..data import Data
 from ..errors import SchemaError
 from ..public import Public
@@ -86,8 +87,12 @@ class Schema:
         object.__setattr__(self, "interactions", tuple(tuple(names) for names in self.interactions))
         for names in self.interactions:
             check_interaction(names, self.features)
-        if self.row_norm is not None and not (math.isfinite(self.row_norm) and self.row_norm > 0):
-            raise SchemaError(f"row_norm must be a positive finite number, not {self.row_norm!r}")
+        if self.row_norm is not None:
+            positive(self.row_norm, "row_norm")
+        if isinstance(self.missing_values, str) or not isinstance(self.missing_values, Iterable):
+            raise SchemaError(
+                f'missing_values must be a list of texts such as ["", "?"], not {given(self.missing_values)}'
+            )
         object.__setattr__(self, "missing_values", tuple(text.strip() for text in self.missing_values))
 
     @classmethod
@@ -111,7 +116,7 @@ class Schema:
         """Return the public facts of a table of `n` records (groups, if declared), for planning before there is one."""
         parts = self._parts()
         return Public(
-            n=n,
+            n=whole(n, "n"),
             columns=tuple(name for part in parts for name in part.names),
             has_target=self.target is not None,
             row_norm=self.implied_row_norm if self.row_norm is None else float(self.row_norm),

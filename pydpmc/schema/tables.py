@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..checks import given
 from ..errors import SchemaError
 from ..extras import require
 from .files import read_csv, read_parquet
@@ -26,8 +27,15 @@ def columns_of(table: Any, wanted: Sequence[str], all_columns: Sequence[str]) ->
         return _checked(_from_array(table, wanted, all_columns))
     if isinstance(table, Mapping):
         _require_names(wanted, list(table))
-        return _checked({name: np.asarray(table[name]) for name in wanted})
+        return _checked({name: _as_column(table[name], name) for name in wanted})
     return _checked(_from_frame(table, wanted))
+
+
+def _as_column(values: Any, name: str) -> Raw:
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise SchemaError(f"column {name!r} must have one dimension, and its entries differ in length") from None
 
 
 def _from_file(path: Path, wanted: Sequence[str]) -> dict[str, Raw]:
@@ -59,7 +67,7 @@ def _from_frame(table: Any, wanted: Sequence[str]) -> dict[str, Raw]:
         raise SchemaError(f"table: a {type(table).__name__} is lazy; pass its .collect()")
     if not hasattr(table, "columns"):
         raise SchemaError(
-            f"table must be a pandas, polars or pyarrow table, a path, a mapping or array, not {type(table).__name__}"
+            f"table must be a pandas, polars or pyarrow table, a path, a mapping or array, not {given(table)}"
         )
     nw = require("narwhals", "dataframes", f"a table of type {type(table).__name__}")
     try:

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..data import Data
-from ..errors import InvalidArgument
+from ..errors import InvalidArgument, WrongType
 from ..ledger import opened
 from ..models import Model
 from ..plan import plan
@@ -118,8 +118,25 @@ class DPEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _checked(self, X: Any) -> Floats:
         check_is_fitted(self)
-        checked: Floats = validate_data(self, X, reset=False, dtype=np.float64)
+        checked: Floats = validated(self, X, reset=False)
         return checked
 
     def _mean_draw(self, name: str) -> Floats:
         return np.asarray(self.posterior_.draws[name].mean(axis=(0, 1)))
+
+
+def validated(estimator: Any, *arrays: Any, **options: Any) -> Any:
+    """Return what scikit-learn makes of X (and y); its refusals become ours, without the value of a record."""
+    try:
+        return validate_data(estimator, *arrays, dtype=np.float64, **options)
+    except (ValueError, TypeError) as error:
+        kind = WrongType if isinstance(error, TypeError) else InvalidArgument
+        raise kind(_without_values(str(error))) from None
+
+
+def _without_values(message: str) -> str:
+    """Return a refusal of scikit-learn's, of which the lines after the first may print an array."""
+    if "could not convert" in message:
+        return "X must hold numbers only; encode texts as numbers first, by public rules"
+    what = message.splitlines()[0].rstrip(":.")
+    return f"{what}. Reshape your data if need be: X has the shape (records, features), y one value per record"

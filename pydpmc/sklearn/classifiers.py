@@ -7,14 +7,15 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
 from ..errors import InvalidArgument
 from ..models import LogisticRegression, Model, SoftmaxRegression
+from ..plan import plan
 from ..public import Public
 from ..samplers import SGLD
-from .base import DPEstimator, Floats
+from .base import DPEstimator, Floats, validated
 
+TRIED, WANTED = 0.1, 20.0  # effective draws are about inversely proportional to the weight
 LABELS_PUBLIC = "the set of labels is public (declare it with classes=, and this assumption goes away)"
 
 
@@ -46,7 +47,7 @@ class _DPClassifier(ClassifierMixin, DPEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any) -> Any:
         """Draw from the private posterior given X and y."""
-        X, y = validate_data(self, X, y, dtype=np.float64)
+        X, y = validated(self, X, y)
         check_classification_targets(y)
         self.classes_ = np.unique(y) if self.classes is None else np.array(sorted(self.classes))
         if len(self.classes_) < 2:
@@ -65,6 +66,11 @@ class _DPClassifier(ClassifierMixin, DPEstimator):  # type: ignore[misc]
         """Return the most probable class of each row."""
         probable = self.predict_proba(X).argmax(axis=1)
         return self.classes_[probable]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = bool(self.private)  # on the few hundred records of scikit-learn's checks
+        return tags
 
 
 class DPLogisticRegression(_DPClassifier):
@@ -105,7 +111,12 @@ class DPLogisticRegression(_DPClassifier):
 
 
 class DPSoftmaxRegression(_DPClassifier):
-    """Private Bayesian multinomial logistic regression, by default with draws of ``SGLD``.
+    """Private Bayesian multinomial logistic regression.
+
+    The default sampler is ``SGLD`` and not the ``Langevin`` of the other estimators, because a step of all classes on
+    all records is slow: with 20,000 records, 10 features and 5 classes at epsilon = 1 both were right on about four
+    in five records, one in a second and the other in over a minute. The likelihood is tempered so that about 20
+    effective draws can be expected: untempered, such a chain stays near its start.
 
     Examples
     --------
@@ -126,7 +137,14 @@ class DPSoftmaxRegression(_DPClassifier):
         return SoftmaxRegression(prior=self._prior(), intercept=self.fit_intercept, classes=count)
 
     def _default_sampler(self, model: Model, public: Public) -> Any:
-        return SGLD()
+        if not self.private:
+            return SGLD()
+        budget = {"epsilon": self.epsilon, "delta": self.delta, "chains": self.chains}
+        outlook = plan(model, public, SGLD(w=TRIED), adjacency=self.adjacency, **budget).forecast  # type: ignore[arg-type]
+        size = public.size(self.adjacency)
+        if outlook.effective_draws is None or size is None:
+            return SGLD(w=TRIED)
+        return SGLD(w=float(np.clip(TRIED * outlook.effective_draws / WANTED, 1.0 / size, 1.0)))
 
 
 def _codes(y: Any, classes: Any) -> Floats:

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import validate_data
 
+from ..data import target_bounds
 from ..errors import InvalidArgument
 from ..models import HuberRegression, Model, PoissonRegression
 from ..public import Public
 from ..samplers import Barker
-from .base import DPEstimator
+from .base import DPEstimator, validated
 
 MIXING = 0.00025  # see README, "What Barker's test cannot do": 40 d^2 w / (mu^2 n) below 1/100
 MU_PER_EPSILON = 0.24
@@ -41,15 +41,16 @@ class _DPRegressor(RegressorMixin, DPEstimator):  # type: ignore[misc]
     ) -> None:
         self._keep(locals())
 
-    def _model(self) -> Model:
+    def _model(self, bounds: tuple[float, float]) -> Model:
         raise NotImplementedError
 
     def fit(self, X: Any, y: Any) -> Any:
         """Draw from the private posterior given X and y."""
-        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        X, y = validated(self, X, y, y_numeric=True)
         if self.y_bounds is None:
             raise InvalidArgument("y_bounds must be declared: public bounds of the target, not learned from it")
-        self._fit(X, np.asarray(y, dtype=np.float64), self._model(), self.y_bounds)
+        bounds = target_bounds(self.y_bounds)
+        self._fit(X, np.asarray(y, dtype=np.float64), self._model(bounds), bounds)
         self.coef_ = self._mean_draw("beta")
         self.intercept_ = float(self._mean_draw("intercept")[0]) if self.fit_intercept else 0.0
         return self
@@ -59,6 +60,11 @@ class _DPRegressor(RegressorMixin, DPEstimator):  # type: ignore[misc]
         new = self._checked(X)
         prediction = self.posterior_.predict(new)
         return (prediction.mean, prediction.sd) if return_std else prediction.mean
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = bool(self.private)  # on the few hundred records of scikit-learn's checks
+        return tags
 
 
 class DPLinearRegression(_DPRegressor):
@@ -106,8 +112,8 @@ class DPLinearRegression(_DPRegressor):
     ) -> None:
         self._keep(locals())
 
-    def _model(self) -> Model:
-        low, high = self.y_bounds
+    def _model(self, bounds: tuple[float, float]) -> Model:
+        low, high = bounds
         sigma = (high - low) / 8 if self.sigma is None else self.sigma
         return HuberRegression(prior=self._prior(), intercept=self.fit_intercept, sigma=sigma)
 
@@ -125,7 +131,7 @@ class DPPoissonRegressor(_DPRegressor):
     (0, 20)
     """
 
-    def _model(self) -> Model:
+    def _model(self, bounds: tuple[float, float]) -> Model:
         return PoissonRegression(prior=self._prior(), intercept=self.fit_intercept)
 
     def _default_sampler(self, model: Model, public: Public) -> Any:
@@ -134,3 +140,8 @@ class DPPoissonRegressor(_DPRegressor):
         mu, size = MU_PER_EPSILON * self.epsilon, public.size(self.adjacency) or 1
         weight = MIXING * mu**2 * size / model.dim(public) ** 2
         return Barker(w=float(np.clip(weight, 1.0 / size, 1.0)))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.positive_only = True
+        return tags

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
+from ..checks import reals
 from ..errors import InvalidArgument
-from .base import Floats
+from .base import Floats, validated
 
 
 class BoundsScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -33,8 +34,8 @@ class BoundsScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
 
     def fit(self, X: Any, y: Any = None) -> Any:
         """Check the shape; nothing is learned."""
-        X = validate_data(self, X, dtype=np.float64)
-        low, high = (np.broadcast_to(np.asarray(b, dtype=np.float64), X.shape[1]) for b in (self.low, self.high))
+        X = validated(self, X)
+        low, high = (_spread(getattr(self, name), name, X.shape[1]) for name in ("low", "high"))
         if not (np.isfinite(low).all() and np.isfinite(high).all() and (low < high).all()):
             raise InvalidArgument("low and high must be finite, with low below high for every feature")
         self.centre_, self.half_range_ = (low + high) / 2, (high - low) / 2
@@ -43,6 +44,13 @@ class BoundsScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
     def transform(self, X: Any) -> Floats:
         """Return the clamped and scaled features."""
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64)
+        X = validated(self, X, reset=False)
         scaled = np.clip((X - self.centre_) / self.half_range_, -1.0, 1.0)
         return np.asarray(scaled / np.sqrt(X.shape[1]))
+
+
+def _spread(bounds: Any, name: str, width: int) -> Floats:
+    found = reals(bounds, name)
+    if found.shape not in ((), (1,), (width,)):
+        raise InvalidArgument(f"{name} must be one number or {width}, one per feature, but its shape is {found.shape}")
+    return np.broadcast_to(found, width)

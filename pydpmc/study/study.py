@@ -22,9 +22,12 @@ from .toml_file import SECTIONS, TomlFile, read_toml
 
 DATA = ("path", "n", "public_n", "storage")
 BUDGET = ("epsilon", "delta", "adjacency", "chains", "private")
-RUN = ("draws", "warmup", "threads", "ledger")
+RUN = ("draws", "warmup", "threads", "ledger", "checkpoint")
 OUTPUT = ("posterior", "report", "table", "title")
-SAMPLERS: dict[str, type] = {kind.__name__: kind for kind in samplers.ALL}
+SAMPLERS: dict[str, type] = {
+    kind.__name__: kind
+    for kind in (*samplers.ALL, *samplers.CONDITIONAL, *samplers.OF_SOME_MODELS, *samplers.NOT_PRIVATE)
+}
 SCHEDULES = {kind.__name__: kind for kind in schedules.Schedule.__subclasses__()}
 
 

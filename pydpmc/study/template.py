@@ -38,14 +38,18 @@ intercept = true
 prior = {type = "Normal", scale = 1.0}
 
 [sampler]
-type = "Barker"               # or SGLD, SGHMC, SGNHT, ...
-# n0 = 1000                   # as wide as with 1000 records: what a small budget can buy
+type = "Langevin"             # independent draws of convex models; or SGLD, SGHMC, Barker, ... for chains
+draws = 20                    # independent, and they share the budget: more of them are wider ones
 
 [budget]
 epsilon = 1.0
 delta = 1e-6
 adjacency = "replace"         # or "add_remove"
-chains = 2
+# chains = 2                  # not for Langevin, whose every draw is a chain of its own
+
+# [run]
+# ledger = "study.ledger"     # charged before the run; `pydpmc ledger create study.ledger --epsilon 3 --delta 1e-5`
+# checkpoint = "run.ckpt"     # a killed run goes on from here at no further cost; not for Langevin
 
 [output]
 posterior = "posterior.npz"

@@ -85,7 +85,7 @@ def features(header: list[str], rows: list[list[str]], categories: dict[str, lis
 
 
 @lru_cache(maxsize=1)
-def adult() -> tuple[dp.Data, Floats, Floats]:
+def adult(storage: str = "float64") -> tuple[dp.Data, Floats, Floats]:
     """Return the training records, and features and labels of the test records."""
     header, train = table("train")
     _, test = table("test")
@@ -96,7 +96,7 @@ def adult() -> tuple[dp.Data, Floats, Floats]:
     x, held_out = (features(header, rows, categories) for rows in (train, test))
     y, truth = (np.array([row[-1] == ">50K" for row in rows], dtype=float) for rows in (train, test))
     assert np.linalg.norm(x, axis=1).max() <= 1.0 + 1e-12
-    return dp.Data(x, y, row_norm=1.0, public_n=len(x)), held_out, truth
+    return dp.Data(x, y, row_norm=1.0, public_n=len(x), storage=storage), held_out, truth
 
 
 def accuracy(post: dp.Posterior, x: Floats, truth: Floats) -> float:

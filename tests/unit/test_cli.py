@@ -277,3 +277,29 @@ def test_the_command_is_installed_and_quick():
         [sys.executable, "-m", "pydpmc", "--version"], capture_output=True, text=True, check=True, cwd="/"
     )
     assert done.stdout.strip() == f"pydpmc {dp.__version__}"
+
+
+def test_a_study_is_charged_resumed_and_refused(study, capsys):
+    folder = study.parent
+    assert main(["ledger", "create", str(folder / "s.ledger"), "--epsilon", "0.22", "--delta", "1e-6"]) == 0
+    budget = 'epsilon = 0.2\ndelta = 1e-6\nadjacency = "replace"\nchains = 2\n\n[run]\n'
+    options = budget + 'ledger = "s.ledger"\ncheckpoint = "run.ckpt"'
+    edited(study, "steps = 200\nscale = 0.05\n\n[budget]\nadjacency = \"replace\"\nchains = 2\n\n[run]\ndraws = 100",
+           f"steps = 200\n\n[budget]\n{options}")  # fmt: skip
+    assert main(["run", str(study)]) == 0
+    assert re.search(r"s\.ledger: this was run 1; epsilon = 0\.\d+ is left", capsys.readouterr().out)
+    assert (folder / "run.ckpt").exists()
+    assert main(["run", str(study)]) == 1
+    assert "its draws come from run.ckpt" in capsys.readouterr().err
+    assert main(["run", str(study), "--overwrite"]) == 0
+    assert "going on from" in capsys.readouterr().err
+    assert len(dp.Ledger(folder / "s.ledger").history()) == 1
+    (folder / "run.ckpt").unlink()
+    assert main(["run", str(study), "--overwrite"]) == 3
+    assert re.search(r"there is left epsilon = 0\.\d+", capsys.readouterr().err)
+
+
+@pytest.mark.parametrize("sampler", ["NUTS", "PosteriorSample", "Langevin"])
+def test_a_study_takes_every_sampler_of_a_model(sampler, study):
+    edited(study, 'type = "Barker"\nsteps = 200\nscale = 0.05', f'type = "{sampler}"')
+    assert type(read_study(study).sampler).__name__ == sampler

@@ -193,13 +193,15 @@ def test_nonsense_is_refused(sampler, options):
 
 
 @pytest.mark.parametrize(
-    "schedule",
-    [Polynomial(a=-1.0), Cyclical(1.0, -0.5), Piecewise(()), Piecewise((1.0, 0.0)), Constant(math.nan)],
-    ids=repr,
+    ("kind", "parameters"),
+    [
+        *((Polynomial, (-1.0,)), (Cyclical, (1.0, -0.5)), (Piecewise, ((),)), (Constant, (math.nan,))),
+        *((Piecewise, ((1.0, 0.0),)), (Polynomial, (1.0, 0.0, 400.0))),  # seen only when all steps are known
+    ],
 )
-def test_a_schedule_without_positive_step_sizes_is_refused(schedule):
-    with pytest.raises(ValueError, match="step"):
-        planned(dp.SGLD(steps=10, step_size=schedule))
+def test_a_schedule_without_positive_step_sizes_is_refused(kind, parameters):
+    with pytest.raises(ValueError, match="must be"):
+        planned(dp.SGLD(steps=10, step_size=kind(*parameters)))
 
 
 def test_finite_precision_costs_a_little_and_is_kept(tmp_path, rng):
@@ -243,3 +245,24 @@ def test_no_record_is_printed_when_the_core_refuses_its_arguments(monkeypatch, r
     assert caught.value.__cause__ is None
     assert caught.value.__suppress_context__
     assert "1234.5" not in str(caught.value)
+
+
+def test_many_noise_levels_are_rounded_down_and_none_is_lost():
+    settings = planned(
+        dp.SGLD(step_size=Polynomial(a=1e-4, b=10.0, gamma=0.55), steps=30_000, batch_size=1000)
+    ).settings
+    exact = np.sort(settings.noise / settings.sensitivity)
+    uses = sorted(((event.noise_multiplier, k) for event, k in settings.uses("replace", 3)), key=lambda use: use[0])
+    rounded = np.repeat([z for z, _ in uses], [k // 3 for _, k in uses])
+    assert len(uses) < 2_000 < len(np.unique(exact))
+    assert rounded.shape == exact.shape
+    assert (rounded < exact).all()
+    assert (rounded > exact / 1.0021).all()
+
+
+def test_the_longest_run_of_a_schedule_spends_the_budget():
+    sampler = dp.SGLD(step_size=Polynomial(a=1e-5, b=10.0, gamma=0.3), batch_size=1000)
+    plan = planned(sampler, epsilon=0.5, delta=DELTA)
+    assert 0.495 < plan.guarantee.epsilon(DELTA) <= 0.5
+    longer = planned(dataclasses.replace(sampler, steps=int(1.03 * plan.settings.steps)))
+    assert longer.guarantee.epsilon(DELTA) > 0.5

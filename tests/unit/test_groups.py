@@ -259,3 +259,20 @@ def test_the_report_speaks_of_groups(rng):
     post = dp.sample(dp.LogisticRegression(), data, dp.SGLD(steps=5, step_size=1e-3), progress=False)
     assert "had been any other group. That holds for every group" in words.promise(post)[0]
     assert "knows everything but one group" in words.one_record(post.guarantee)[0][0]
+
+
+@pytest.mark.parametrize(
+    ("options", "model", "says", "never_says"),
+    [
+        ({}, dp.LinearRegression(sigma=1.0), "a model with a Lipschitz constant is never clipped", "clip left open"),
+        ({}, dp.LogisticRegression(), "clip left open nothing is clipped", "Lipschitz constant is never"),
+        ({"groups": np.arange(50) // 5}, dp.LogisticRegression(), "declare max_group_size", "nothing is clipped"),
+        ({"groups": np.arange(50) // 5}, dp.LinearRegression(sigma=1.0), "clips less.", "is never clipped"),
+    ],
+)
+def test_advice_on_clipping_is_true_of_what_is_planned(options, model, says, never_says):
+    data = dp.Data(np.zeros((50, 2)), np.zeros(50), row_norm=1.0, y_bounds=(-1, 1), **options)
+    page = str(dp.plan(model, data.public, dp.Barker(steps=10, scale=0.1, clip=1e-3)))
+    assert "may act" in page
+    assert says in page
+    assert never_says not in page

@@ -96,3 +96,17 @@ def test_bounds_too_wide_to_compute_with_are_refused():
     public = dp.Public(n=100, columns=("a",), has_target=True, row_norm=1e9)
     with pytest.raises(ValueError, match="so wide"):
         arithmetic(dp.LogisticRegression(), public, 0.1, 1e-9)
+
+
+def test_records_shortened_out_of_their_box_and_rounded_are_no_further_apart_than_charged():
+    """Two records a third of a float32 apart that truncation takes apart: found by a reviewer, once undercharged."""
+    u = 2.0**-23
+    pair = np.array([[1 + 8 * u, 2 - 8 * u], [1 + 9 * u, 2 - 9 * u]])
+    box = [(float(column.min()), float(column.max())) for column in pair.T]
+    row_norm = float(np.linalg.norm(pair[0])) * (1 - 1e-12)
+    model = dp.GaussianMean(sigma=1e-6)
+    for storage in ("float32", "float64"):
+        data = dp.Data(pair, x_bounds=box, row_norm=row_norm, storage=storage)
+        apart = float(np.linalg.norm(np.diff(np.asarray(data._rows, dtype=float)[:, :2], axis=0)))
+        assert apart / model.sigma**2 <= model.gradient_change(data.public, "replace")
+    assert apart > 0.0

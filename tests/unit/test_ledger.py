@@ -10,7 +10,7 @@ import pytest
 
 import pydpmc as dp
 from pydpmc import accounting as acc
-from pydpmc.errors import BudgetError, LedgerError
+from pydpmc.errors import BudgetError, LedgerError, PydpmcError
 
 RUN = acc.compose([(acc.Gaussian(noise_multiplier=20.0), 1)])
 
@@ -132,7 +132,7 @@ def test_a_budget_is_not_changed(ledger):
      {"epsilon": float("inf"), "delta": 1e-6}, {}],
 )  # fmt: skip
 def test_a_ledger_needs_a_budget(tmp_path, budget):
-    with pytest.raises(LedgerError, match=r"epsilon|delta"):
+    with pytest.raises(PydpmcError, match=r"epsilon|delta"):
         dp.Ledger(tmp_path / "new.ledger", **budget)
     assert os.listdir(tmp_path) == []
 
@@ -178,3 +178,31 @@ def test_the_command_line_shows_a_ledger(ledger, data, plan):
     assert broken.returncode == 1
     assert "damaged" in broken.stderr
     assert "Traceback" not in broken.stderr
+
+
+def test_a_result_knows_its_entry_and_its_report_shows_it(ledger, data, plan, tmp_path):
+    first, second = (plan.run(data, ledger=ledger, progress=False) for _ in range(2))
+    assert (first.ledger_entry["run"], second.ledger_entry["run"]) == (1, 2)
+    assert first.ledger_entry["ledger"] == "study.ledger"
+    assert second.ledger_entry["epsilon left after this run"] <= ledger.remaining
+    assert second.ledger_entry["epsilon left after this run"] < first.ledger_entry["epsilon left after this run"]
+    second.save(tmp_path / "post.npz")
+    assert dp.Posterior.load(tmp_path / "post.npz").ledger_entry == second.ledger_entry
+    second.report(tmp_path / "post.html")
+    page = (tmp_path / "post.html").read_text()
+    assert "Entry in the ledger of this data set" in page
+    assert "study.ledger" in page
+    assert plan.run(data, progress=False).ledger_entry is None
+
+
+def test_the_command_line_makes_a_ledger_once(tmp_path, capsys):
+    from pydpmc.cli import main
+
+    path = str(tmp_path / "new.ledger")
+    assert main(["ledger", "create", path]) == 1
+    assert "--epsilon and --delta must be given" in capsys.readouterr().err
+    assert main(["ledger", "create", path, "--epsilon", "2", "--delta", "1e-5"]) == 0
+    assert "epsilon = 2 at delta = 1e-05" in capsys.readouterr().out
+    assert main(["ledger", "create", path, "--epsilon", "3", "--delta", "1e-5"]) == 1
+    assert "cannot be changed" in capsys.readouterr().err
+    assert main(["ledger", "show", path, "--epsilon", "3"]) == 1

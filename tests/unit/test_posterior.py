@@ -8,6 +8,7 @@ import pytest
 
 import pydpmc as dp
 from pydpmc import _core
+from pydpmc.posterior_fields import description
 
 SEED = 0x5EED5EED5EED5EED
 
@@ -40,7 +41,7 @@ def everything_in(thing, seen=None):
 
 
 def all_bytes(post, tmp_path):
-    texts = [str(post), repr(post), repr(post.__dict__), post._repr_html_(), post._description()]
+    texts = [str(post), repr(post), repr(post.__dict__), post._repr_html_(), description(post)]
     arrays = [a.tobytes() for a in everything_in(post) if isinstance(a, np.ndarray)]
     files = []
     for suffix in ("npz", "nc"):

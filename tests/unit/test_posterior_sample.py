@@ -212,3 +212,32 @@ def test_without_privacy_the_posterior_itself_is_drawn():
     post = dp.sample(dp.BernoulliLogit(), coins(), dp.PosteriorSample(draws=4), private=False, progress=False)
     assert post.plan["w"] == 1.0
     assert not post.private
+
+
+def test_a_gaussian_mean_is_drawn_in_closed_form_and_without_a_condition():
+    model = dp.GaussianMean(prior=dp.Normal(scale=100.0))
+    facts = dp.Public(1000, ("x0",), has_target=False, row_norm=1.0)
+    plan = planned(model, facts, epsilon=0.1, delta=1e-3)
+    assert plan.guarantee.assumptions == ()
+    assert plan.settings == dp.plan(model, facts, dp.ConjugateSample(), epsilon=0.1, delta=1e-3).settings
+    post = plan.run(dp.Data(np.linspace(-1, 1, 1000), row_norm=1.0), progress=False)
+    assert post.draws["theta"].shape == (1, 1, 1)
+
+
+def test_a_clamped_mean_is_drawn_by_the_inner_chains():
+    facts = dp.Public(1000, ("a",), has_target=False, row_norm=1.0)
+    assert planned(dp.GaussianMean(), facts, w=0.001, bound=2.0).guarantee.assumptions
+
+
+def test_a_clamped_softmax_regression_is_never_above_zero():
+    model = dp.SoftmaxRegression(classes=3)
+    ((event, _),) = planned(model, adjacency="add_remove", w=0.05, bound=3.0).guarantee.events
+    assert event.eta == pytest.approx(0.05 * 3.0, rel=1e-9)
+
+
+def test_softmax_regression_is_drawn():
+    rng = np.random.default_rng(3)
+    data = dp.Data(rng.uniform(-0.5, 0.5, (300, 2)), rng.integers(0, 3, 300).astype(float), row_norm=1.0)
+    sampler = dp.PosteriorSample(inner_draws=400, warmup=400)
+    post = dp.sample(dp.SoftmaxRegression(classes=3), data, sampler, epsilon=1.0, delta=1e-6, progress=False)
+    assert post.draws["beta"].shape == (1, 1, 6)

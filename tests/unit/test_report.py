@@ -118,7 +118,7 @@ def test_a_single_draw_has_a_report_too(rng):
     plan = dp.plan(dp.LogisticRegression(), data.public, dp.Langevin(w=0.05))
     from pydpmc.report import render
 
-    assert "too few draws for R-hat" in words_of(render(plan.run(data, progress=False)))
+    assert "This is one draw, made on its own" in words_of(render(plan.run(data, progress=False)))
 
 
 PROBE = """<!doctype html><body style="margin:0"><iframe id="f" style="width:380px;height:700px;border:0"></iframe>
@@ -169,3 +169,16 @@ def test_it_prints(page, tmp_path):
     source.write_text(page, encoding="utf-8")
     in_browser(source, f"--print-to-pdf={pdf}")
     assert pdf.read_bytes().startswith(b"%PDF")
+
+
+def test_independent_draws_have_no_chain_to_diagnose(rng):
+    data = dp.Data(rng.uniform(-0.5, 0.5, (60, 2)), rng.integers(0, 2, 60), row_norm=1.0)
+    run = dp.plan(dp.LogisticRegression(), data.public, dp.Langevin(draws=7, w=0.05)).run(data, progress=False)
+    assert run.summary()["beta[x0]"]["ess"] == 7.0
+    assert np.isnan(run.summary()["beta[x0]"]["rhat"])
+    from pydpmc.report import render
+
+    text = words_of(render(run))
+    assert "These are 7 independent draws" in text
+    assert "largest R-hat" not in text
+    assert "7 x " in str(dp.plan(dp.LogisticRegression(), data.public, dp.Langevin(draws=7, w=0.05)))

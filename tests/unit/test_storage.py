@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import pydpmc as dp
+from pydpmc.posterior_fields import description
 
 SUFFIXES = ("npz", "nc")
 
@@ -76,7 +77,7 @@ def test_pickles_are_never_opened(suffix, tmp_path):
 
 def test_object_arrays_inside_an_archive_are_never_opened(post, tmp_path):
     path = tmp_path / "bomb.npz"
-    np.savez(path, beta=np.array([Bomb()], dtype=object), pydpmc_json=np.array(post._description()))
+    np.savez(path, beta=np.array([Bomb()], dtype=object), pydpmc_json=np.array(description(post)))
     with pytest.raises(ValueError, match="is not a posterior that pydpmc saved"):
         dp.Posterior.load(path)
 
@@ -106,7 +107,7 @@ def test_damaged_files_give_one_clear_error_or_a_posterior(post, suffix, tmp_pat
 
 
 def rewritten(post, path, **changes):
-    np.savez(path, **post.draws, pydpmc_json=np.array(json.dumps(json.loads(post._description()) | changes)))
+    np.savez(path, **post.draws, pydpmc_json=np.array(json.dumps(json.loads(description(post)) | changes)))
 
 
 @pytest.mark.parametrize(

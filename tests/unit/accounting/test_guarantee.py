@@ -155,6 +155,12 @@ def test_calibrated_steps_are_the_largest_within_the_budget(event):
     assert acc.compose([(event, steps + 1)]).epsilon(1e-6) > 1.0
 
 
+def test_a_search_that_may_leave_some_of_the_budget_leaves_no_more():
+    bit = acc.AcceptBit(shift=0.05)
+    fewer = acc.calibrate(lambda n: [(bit, n)], epsilon=1.0, delta=1e-6, unspent=0.01)
+    assert 0.99 <= acc.compose([(bit, fewer)]).epsilon(1e-6) <= 1.0
+
+
 def test_calibrated_steps_of_a_published_setting():
     event = acc.Gaussian(1.0).poisson(128 / 60000)
     steps = acc.calibrate(
