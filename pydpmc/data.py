@@ -127,10 +127,7 @@ class Data:
     def row_squares(self) -> npt.NDArray[np.float64]:
         """Return |x|^2 of every stored row, as private as the rows; computed at the first call and kept."""
         if self._squares is None:
-            from . import _core
-
-            public = self._public
-            self._squares = _core.squared_norms(rows=self._rows, columns=public.width, has_target=public.has_target)
+            self._squares = table.squares(self._rows, self._public)
         return self._squares
 
     def require_labels(self, model: str, count: int) -> None:

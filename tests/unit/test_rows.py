@@ -29,7 +29,7 @@ def stored(data: dp.Data) -> np.ndarray:
 
 
 def test_an_unknown_storage_is_refused_by_name():
-    with pytest.raises(ValueError, match='storage must be "float64", "float32" or "fixed16", not \'float16\''):
+    with pytest.raises(ValueError, match="storage must be one of float64, float32, fixed16, not 'float16'"):
         dp.Data(np.ones((2, 2)), storage="float16")  # type: ignore[arg-type]
 
 
