@@ -13,8 +13,7 @@
 
 #include "concepts.hpp"
 #include "dispatch.hpp"
-#include "narrow_grid.hpp"
-#include "random/count.hpp"
+#include "gradient_grid.hpp"
 #include "random/rounded_normal.hpp"
 #include "random/subsample.hpp"
 #include "second_moments.hpp"
@@ -22,38 +21,6 @@
 #include "workspaces.hpp"
 
 namespace pydpmc {
-
-enum class Sampling : int { full, without_replacement, poisson };
-
-struct QuerySpec {
-  Sampling sampling;
-  double clip;       // L: bound on the norm of one unit's contribution, rounding included
-  int64_t batch;     // b, or the most units a Poisson sample can have
-  CountTable count;  // Poisson only
-  double room;       // public: as many units as a step can ever have
-  SecondMoments moments{};
-
-  // Bound on the norm of everything that one unit adds.
-  double bound() const noexcept { return std::hypot(clip, moments.bound()); }
-};
-
-// Grid steps in a standard deviation of the noise, as a power of two: the most, up to what the noise has, for
-// which sums of `room` units stay far from the ends of a 64-bit integer. Depends on public numbers alone.
-inline int grid_bits(const QuerySpec& spec, double sd) noexcept {
-  const double farthest = std::fmin(0x1p61 / spec.room, 0x1p50);
-  return std::min(rounded_normal_bits, std::ilogb(farthest * (sd / spec.bound())));
-}
-
-// What floating-point errors of a computed norm and of the scaling by it may add: docs/privacy/sgld.md,
-// lemma 2.
-inline double below_norm_rounding(size_t dim) { return 1.0 - 1e-12 - static_cast<double>(dim) * 0x1p-53; }
-
-// The grid on which each record's integers have norm at most clip / unit: room is left for the rounding of
-// `dim` coordinates to the nearest integer.
-inline GradientGrid grid_within(double clip, double unit, int dim) noexcept {
-  const double room = 0.5 * std::sqrt(static_cast<double>(dim)) * unit;
-  return {std::fmax(0.0, clip - room) * below_norm_rounding(static_cast<size_t>(dim)), 1.0 / unit};
-}
 
 // Random words that a step took from each of its streams: for tests, which show that no record changes them.
 struct StreamUse {
@@ -67,21 +34,10 @@ inline std::vector<double> squares_of(const Records& records) {
   return squares;
 }
 
-// The grid of one step: `bits` as of grid_bits.
-struct StepGrid {
-  GradientGrid grid;
-  int bits;
-  bool narrow;
-};
-
 class GradientQuery {
  public:
   GradientQuery(const QuerySpec& spec, const ModelSpec& model, const Records& records)
-      : spec_(spec),
-        model_(model),
-        records_(records),
-        has_narrow_(!spec.moments.taken() && has_narrow_sums(model, records)),
-        noise_(spec.moments.coordinates(model.dim)) {
+      : spec_(spec), model_(model), records_(records), noise_(spec.moments.coordinates(model.dim)) {
     if (spec.sampling == Sampling::full) return;
     subsampler_ = std::make_unique<Subsampler>(static_cast<uint64_t>(records.units()),
                                                static_cast<uint64_t>(spec.batch));
@@ -99,9 +55,9 @@ class GradientQuery {
   void operator()(const Key& key, uint32_t chain, uint64_t step, const double* theta, double sd, Team& team,
                   int first_thread, Workspaces& workspaces, std::vector<double>& out,
                   StreamUse* use = nullptr) noexcept {
-    const StepGrid step_grid = grid_for(sd);
-    const double unit = std::ldexp(sd, -step_grid.bits);
-    sum(key, chain, step, theta, step_grid, team, first_thread, workspaces, use);
+    const StepGrid grid = step_grid(spec_, model_, records_, sd);
+    const double unit = std::ldexp(sd, -grid.bits);
+    sum(key, chain, step, theta, grid, team, first_thread, workspaces, use);
     Stream stream(key, Purpose::noise, chain, step);
     const size_t noised = spec_.moments.noised ? noise_.size() : static_cast<size_t>(model_.dim);
     fill_rounded_normal(stream, noise_.data(), noised);
@@ -110,23 +66,12 @@ class GradientQuery {
     // floor() of the noise is half a grid step low on average; a shift of floor() is floor() on a coarser
     // grid.
     for (size_t j = 0; j < noise_.size(); ++j) {
-      const int64_t noise = noise_[j] >> (rounded_normal_bits - step_grid.bits);
+      const int64_t noise = noise_[j] >> (rounded_normal_bits - grid.bits);
       out[j] = (static_cast<double>(sums[j] + noise) + 0.5) * unit;
     }
   }
 
  private:
-  StepGrid grid_for(double sd) const noexcept {
-    const int most = grid_bits(spec_, sd);
-    if (has_narrow_ && spec_.clip >= 0x1p-100) {
-      const int bits = std::min(most, narrow_bits(model_, records_.storage, spec_.clip, sd));
-      const double unit = std::ldexp(sd, -bits);
-      if (bits >= least_narrow_bits)
-        return {narrow_grid(records_.storage, spec_.clip, unit, noise_.size()), bits, true};
-    }
-    return {grid_within(spec_.clip, std::ldexp(sd, -most), static_cast<int>(noise_.size())), most, false};
-  }
-
   void sum(const Key& key, uint32_t chain, uint64_t step, const double* theta, const StepGrid& grid,
            Team& team, int first_thread, Workspaces& workspaces, StreamUse* use) noexcept {
     workspaces.clear(first_thread, team.threads());
@@ -162,15 +107,15 @@ class GradientQuery {
     sample.words = choice.words_used();
   }
 
-  void add(const double* theta, const Batch& batch, const StepGrid& step_grid, Workspaces& workspaces,
+  void add(const double* theta, const Batch& batch, const StepGrid& step, Workspaces& workspaces,
            int thread) const noexcept {
-    const GradientGrid& grid = step_grid.grid;
+    const GradientGrid& grid = step.grid;
     const KernelTable& kernel = kernels();
     double* slopes = workspaces.slopes(thread);
     int64_t* sums = workspaces.sums(thread);
     if (spec_.moments.taken())
       kernel.moment_sums(model_, records_, theta, slopes, batch, grid, moment_grid(grid), sums);
-    else if (step_grid.narrow)
+    else if (step.narrow)
       kernel.narrow_sums(model_, records_, theta, slopes, batch, grid, sums);
     else
       kernel.gradient_sums(model_, records_, theta, slopes, batch, grid, sums);
@@ -183,7 +128,6 @@ class GradientQuery {
   QuerySpec spec_;
   ModelSpec model_;
   Records records_;
-  bool has_narrow_;
   std::vector<int64_t> noise_;
   std::unique_ptr<Subsampler> subsampler_;
   Sample now_, next_;

@@ -34,8 +34,10 @@ GradientRun::GradientRun(Target target, const QuerySpec& query, double weight, S
       generation_(fork_generation()),
       chains_(static_cast<size_t>(chains)),
       draws_(draws) {
-  squares_ = squares_of(target_.records);
-  target_.records.squares = squares_.data();
+  if (!target_.records.squares) {
+    squares_ = squares_of(target_.records);
+    target_.records.squares = squares_.data();
+  }
   const size_t dim = static_cast<size_t>(target_.model.dim);
   for (size_t c = 0; c < chains_.size(); ++c) {
     GradientChain& chain = chains_[c];

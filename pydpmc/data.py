@@ -112,6 +112,7 @@ class Data:
         )
         table.require_range(self._public, storage)
         self._storage = storage
+        self._squares: npt.NDArray[np.float64] | None = None
         self._rows = table.empty_rows(stored.rows, width, target is not None, storage)
         with np.errstate(all="ignore"):  # a warning would depend on the records
             invalid = self._fill(features, target, stored.order)
@@ -122,6 +123,12 @@ class Data:
     def public(self) -> Public:
         """The public facts: all that a plan may see."""
         return self._public
+
+    def row_squares(self) -> npt.NDArray[np.float64]:
+        """Return |x|^2 of every stored row, as private as the rows; computed at the first call and kept."""
+        if self._squares is None:
+            self._squares = table.squares(self._rows, self._public)
+        return self._squares
 
     def require_labels(self, model: str, count: int) -> None:
         """Refuse targets (or the only column) other than 0, 1, ..., count - 1, before anything is spent."""

@@ -126,6 +126,13 @@ def as_doubles(rows: Rows, width: int, has_target: bool) -> Floats:
     return np.column_stack([features, labels(rows, width, True)]) if has_target else features
 
 
+def squares(rows: Rows, public: Public) -> Floats:
+    """Return |x|^2 of every row, as the core computes it."""
+    from . import _core
+
+    return _core.squared_norms(rows=rows, columns=public.width, has_target=public.has_target)
+
+
 def require_range(public: Public, storage: str) -> None:
     """Refuse 16-bit numbers where no declared bound keeps the features within their range."""
     if storage != "fixed16":

@@ -25,6 +25,7 @@ from .posterior_fields import Unsafe
 from .progress import Progress, say_resumed
 from .safekeeping import Safekeeping
 from .sampler_stats import sampler_stats
+from .samplers.gradient_settings import GradientSettings
 from .samplers.protocol import Sampler
 from .samplers.settings import Settings
 from .starts import start_points
@@ -101,6 +102,7 @@ def run(
         "warmup": release.warmup,
         "thin": release.thin,
         "seed": seed,
+        **({"squares": data.row_squares()} if isinstance(plan.settings, GradientSettings) else {}),
     }
     void = _void(plan, seed is not None, unsafe_diagnostics)
     keeping = Safekeeping(plan, data, release, out, ledger, checkpoint)

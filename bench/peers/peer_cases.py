@@ -4,7 +4,7 @@ own users would write it; JAX samples with replacement and BlackJAX does not cli
 import sys
 
 import numpy as np
-from benchmarks import common, gradients
+from benchmarks import common, gradients, noise
 from limit_kernels import CLIP, STEP_SIZE
 
 import pydpmc as dp
@@ -37,7 +37,7 @@ def w1(anchors, barker, share):
     fast, slow = int(30_000 * share), int(3000 * share)
     out, clip = np.empty((fast, 2)), 0.99 * common.BATCH**0.5 / common.EFFECTIVE_RECORDS
     plan = common.w1_plan(data.public, fast)
-    arguments = (common.N, common.BATCH, fast, common.EFFECTIVE_RECORDS, clip, 0.01, 5, out.ctypes.data)
+    arguments = (common.N, common.BATCH, fast, common.EFFECTIVE_RECORDS, clip, 0.01, 5)
 
     def peer(name, *values):
         return lambda: getattr(_anchor_w1(anchors), name)(*values)
@@ -46,7 +46,7 @@ def w1(anchors, barker, share):
         return lambda: _anchor_w1(anchors).jax_chain(slow, dtype, True)
 
     return {
-        "portable limit kernel": (lambda: lambda: barker.lib.w1(x.ctypes.data, *arguments), fast),
+        "portable limit kernel": (lambda: lambda: barker.lib.w1(x.ctypes.data, *arguments, out.ctypes.data), fast),
         "pydpmc": (lambda: lambda: plan.run(data, threads=1, progress=False), fast),
         "numba": (peer("numba_chain", slow), slow),
         "numpy": (peer("numpy_chain", slow), slow),
@@ -99,7 +99,7 @@ def sgld(workload, bits, anchors, limit, share):
 def w4(barker):
     """Millions of normals a second: ours are rounded, exact and from ChaCha20."""
     out = np.empty(NORMALS)
-    stream = dp._core.Stream(bytes(32), purpose=255, chain=0, step=0)
+    stream = noise.secure_stream()
     random = np.random.default_rng(1)
     return {
         "portable limit kernel": (
@@ -107,7 +107,7 @@ def w4(barker):
             10 * NORMALS / 1e6,
         ),
         "pydpmc, rounded": (
-            lambda: lambda: [dp._core.fill_rounded_normal(stream, NORMALS) for _ in range(10)],
+            lambda: lambda: [dp._core.random.fill_rounded_normal(stream, NORMALS) for _ in range(10)],
             10 * NORMALS / 1e6,
         ),
         "numpy PCG64": (

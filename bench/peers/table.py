@@ -74,11 +74,10 @@ def main():
     sys.argv = sys.argv[:1]  # the anchors read it too
     anchors = find_anchors(options.anchors)
     share = 0.2 if options.quick else 1.0
-    found, barker = {}, BarkerLimit()
+    found, barker, limit = {}, BarkerLimit(), sgld_limit(anchors)
     if "W1" in options.only:
         makers = peer_cases.w1(anchors, barker, share)
         found["W1"] = on_one_core("W1: minibatch Barker, N = 1e6, b = 1000", "steps/s", makers, options.rounds)
-    limit = sgld_limit(anchors)
     for workload in ("W2", "W3"):
         for bits in ("64", "32") if workload in options.only else ():
             makers = peer_cases.sgld(workload, bits, anchors, limit, share)

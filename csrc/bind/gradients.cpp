@@ -42,10 +42,16 @@ class BoundGradientRun {
                    int64_t batch, uint64_t first_count, std::vector<uint64_t> count_high,
                    std::vector<uint64_t> count_low, double weight, std::vector<double> step_size,
                    std::vector<double> noise, Array init, Array draws, int64_t warmup, int64_t thin,
-                   std::optional<uint64_t> seed, Starts group_start)
-      : rows_(std::move(rows)), draws_(std::move(draws)), group_start_(std::move(group_start)) {
+                   std::optional<uint64_t> seed, Starts group_start, std::optional<Array> squares)
+      : rows_(std::move(rows)),
+        draws_(std::move(draws)),
+        group_start_(std::move(group_start)),
+        squares_(std::move(squares)) {
     const int dim = require_chains(init, draws_, warmup, thin);
-    const Records records = records_of(rows_, columns, has_target, group_start_);
+    Records records = records_of(rows_, columns, has_target, group_start_);
+    require(!squares_ || (squares_->ndim() == 1 && squares_->size() == records.n),
+            "squares needs one entry per row");
+    if (squares_) records.squares = squares_->data();
     QuerySpec query{sampling_of(sampling),
                     clip,
                     batch,
@@ -103,6 +109,7 @@ class BoundGradientRun {
   RowsArray rows_;
   Array draws_;
   Starts group_start_;
+  std::optional<Array> squares_;
   int dim_ = 0;
   std::unique_ptr<GradientRun> run_;
 };
@@ -118,14 +125,15 @@ void bind_gradients(py::module_& m) {
       .def(py::init<RowsArray, int, bool, const std::string&, bool, std::array<double, 2>, const Array&,
                     const std::string&, const Parameters&, const std::string&, double, double, int64_t,
                     uint64_t, std::vector<uint64_t>, std::vector<uint64_t>, double, std::vector<double>,
-                    std::vector<double>, Array, Array, int64_t, int64_t, std::optional<uint64_t>, Starts>(),
+                    std::vector<double>, Array, Array, int64_t, int64_t, std::optional<uint64_t>, Starts,
+                    std::optional<Array>>(),
            py::kw_only(), py::arg("rows").noconvert(), py::arg("columns"), py::arg("has_target"),
            py::arg("model"), py::arg("intercept"), py::arg("constants"), py::arg("prior"), py::arg("sampler"),
            py::arg("parameters"), py::arg("sampling"), py::arg("clip"), py::arg("room"), py::arg("batch"),
            py::arg("first_count"), py::arg("count_high"), py::arg("count_low"), py::arg("weight"),
            py::arg("step_size"), py::arg("noise"), py::arg("init"), py::arg("draws").noconvert(),
            py::arg("warmup"), py::arg("thin"), py::arg("seed"),
-           py::arg("group_start").noconvert() = py::none())
+           py::arg("group_start").noconvert() = py::none(), py::arg("squares").noconvert() = py::none())
       .def("advance", &Run::advance, py::arg("steps"), py::arg("threads"), py::arg("block"))
       .def("state", &Run::state)
       .def("restore", &Run::restore, py::arg("state"), py::arg("steps_done"))

@@ -80,6 +80,13 @@ py::tuple ratio_sum(const RowsArray& rows, int columns, bool has_target, const s
   return py::make_tuple(r.sum, r.sum_squares, r.clipped);
 }
 
+py::array_t<double> squared_norms(const RowsArray& rows, int columns, bool has_target) {
+  const Records records = records_of(rows, columns, has_target);
+  py::array_t<double> squares(static_cast<py::ssize_t>(records.n));
+  kernels().squared_norms(records, squares.mutable_data());
+  return squares;
+}
+
 py::array_t<int64_t> gradient_sum(const RowsArray& rows, int columns, bool has_target,
                                   const std::string& model, bool intercept, std::array<double, 2> constants,
                                   const Theta& theta, double clip, double per_unit,
@@ -133,6 +140,8 @@ void bind_kernels(py::module_& m) {
         py::arg("index") = py::none(), py::arg("threads") = 1, py::arg("block") = 4096,
         py::arg("group_start").noconvert() = py::none(),
         "For tests: (sum, sum of squares, clipped) of the quantised ratios, of all records or of a batch.");
+  m.def("squared_norms", &squared_norms, py::kw_only(), py::arg("rows").noconvert(), py::arg("columns"),
+        py::arg("has_target"), "|x|^2 of every row.");
   m.def("gradient_sum", &gradient_sum, py::kw_only(), py::arg("rows").noconvert(), py::arg("columns"),
         py::arg("has_target"), py::arg("model"), py::arg("intercept"), py::arg("constants"), py::arg("theta"),
         py::arg("clip"), py::arg("per_unit"), py::arg("index") = py::none(), py::arg("moment_scale") = 0.0,

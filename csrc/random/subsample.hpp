@@ -41,6 +41,7 @@ class Subsampler {
   // fewer than 1.4 tries each; whether one is accepted is no branch.
   void draw_distinct(Stream& stream, std::uint32_t* out) noexcept {
     std::uint64_t words[chunk], found = 0;
+    const Taker take{n_, surplus_, members_.data()};
     while (drawn_ - found >= 2) {
       const std::uint64_t pairs = (drawn_ - found) / 2;
       const std::size_t fetched = pairs < chunk ? static_cast<std::size_t>(pairs) : chunk;
@@ -53,16 +54,21 @@ class Subsampler {
     while (found < drawn_) found += take(stream.next64() & 0xffffffff, out + found);
   }
 
-  // Writes the index that half a word stands for; returns 1 if it is accepted.
-  std::uint64_t take(std::uint64_t half, std::uint32_t* out) noexcept {
-    const std::uint64_t product = half * n_, index = product >> 32, bit = std::uint64_t{1} << (index & 63);
-    std::uint64_t& word = members_[index >> 6];
-    const std::uint64_t before = word;
-    const bool fresh = ((before & bit) == 0) & ((product & 0xffffffff) >= surplus_);
-    *out = static_cast<std::uint32_t>(index);
-    word = fresh ? before | bit : before;
-    return fresh;
-  }
+  // Writes the index that half a word stands for; returns 1 if it is accepted. Holds copies, which the
+  // compiler can keep in registers.
+  struct Taker {
+    std::uint64_t n, surplus;
+    std::uint64_t* members;
+
+    std::uint64_t operator()(std::uint64_t half, std::uint32_t* out) const noexcept {
+      const std::uint64_t product = half * n, index = product >> 32, bit = std::uint64_t{1} << (index & 63);
+      const std::uint64_t before = members[index >> 6];
+      const bool fresh = ((before & bit) == 0) & ((product & 0xffffffff) >= surplus);
+      *out = static_cast<std::uint32_t>(index);
+      members[index >> 6] = before | (fresh ? bit : 0);
+      return fresh;
+    }
+  };
 
   // Everybody who was not drawn.
   void take_complement(std::uint32_t* out) noexcept {

@@ -115,6 +115,26 @@ def test_draws_are_the_same_to_the_last_bit_on_values_of_the_grid(kind, name, rn
         np.testing.assert_array_equal(draws, found[0])
 
 
+@pytest.mark.parametrize(
+    "sampler",
+    [
+        dp.Langevin(steps=20, w=0.1),  # its rounding is charged: the fine grid on any storage
+        dp.SGFS(steps=20, step_size=1e-4, clip=1.0, batch_size=50),
+        dp.Barker(steps=20, scale=0.05),
+    ],
+    ids=lambda sampler: type(sampler).__name__,
+)
+def test_samplers_on_the_fine_grid_draw_the_same_from_wide_records(sampler, rng):
+    arguments = regression(dp.LogisticRegression(), rng, width=20) | {"row_norm": None, "x_bounds": (-1.0, 1.0)}
+    arguments["x"] /= 16
+    arguments["x"] = np.round(arguments["x"] / FIXED16_STEP) * FIXED16_STEP
+    data = {s: dp.Data(**arguments, storage=s) for s in ("float64", "float32", "fixed16")}
+    plan = dp.plan(dp.LogisticRegression(), data["float64"].public, sampler)
+    found = [plan.run(d, seed=SEED, progress=False).draws["beta"] for d in data.values()]
+    np.testing.assert_array_equal(found[1], found[0])
+    np.testing.assert_array_equal(found[2], found[0])
+
+
 @pytest.mark.parametrize("width", [1, 2, 3, 4, 5, 7, 8, 12, 13, 109])
 @pytest.mark.parametrize("isa", _core.available_isas())
 def test_sums_over_sixteen_bits_are_those_of_the_same_doubles(width, isa, rng):
