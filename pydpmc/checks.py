@@ -135,7 +135,6 @@ def given(value: Any) -> str:
     Examples
     --------
     >>> import numpy as np
-    import numpy.typing as npt
     >>> given(np.zeros((3, 2))), given("two"), given([1, 2])
     ('an array of shape (3, 2) and dtype float64', "'two'", 'a list of length 2')
     """

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
 import numpy.typing as npt
 
 from . import accounting as acc
-from .checks import given, one_of, positive, reals, small_delta, whole, yes_or_no
+from .checks import given, one_of, positive, small_delta, whole, yes_or_no
 from .errors import BudgetError, InvalidArgument, WrongType
 from .models import Model
 from .models.spec import to_spec
@@ -20,6 +19,7 @@ from .samplers import Barker
 from .samplers.protocol import RunSettings, Sampler
 from .samplers.request import Request
 from .samplers.units import refuse_groups_without_proof
+from .starts import planned_starts, warm_start
 
 if TYPE_CHECKING:
     from .data import Data
@@ -164,7 +164,7 @@ def plan(
     chains = whole(chains, "chains", most=MOST_CHAINS)
     _check_budget(epsilon, delta, private)
     model.check_public(public)
-    warm, init = _warm_start(model, public, init)
+    warm, init = warm_start(model, public, init)
     before = (*warm, *_guarantees(earlier))
     request = Request(model, public, sampler, adjacency, chains, private, epsilon, delta, before)
     settings = sampler.choose(request)
@@ -197,7 +197,7 @@ def plan(
         delta=delta,
         guarantee=guarantee,
         forecast=settings.forecast(model, public, chains),
-        init=_starts(init, chains, request.dim),
+        init=planned_starts(init, chains, request.dim),
     )
 
 
@@ -229,37 +229,3 @@ def _check_budget(epsilon: float | None, delta: float | None, private: bool) -> 
         raise InvalidArgument("delta must be given with epsilon; a usual choice is well below 1/n, such as 1e-6")
     if delta is not None:
         small_delta(delta)
-
-
-def _warm_start(
-    model: Model, public: Public, init: npt.ArrayLike | Posterior | str | None
-) -> tuple[tuple[acc.Guarantee, ...], npt.ArrayLike | str | None]:
-    """Return the guarantee that a posterior as start brings along, and its mean in the coordinates of theta."""
-    from .posterior import Posterior
-
-    if not isinstance(init, Posterior):
-        return (), init
-    parts = []
-    for block in model.blocks(public):
-        if block.name not in init.draws or init.draws[block.name].shape[2] != block.size:
-            raise InvalidArgument(f"init: the posterior has no parameter {block.name!r} of size {block.size}")
-        mean = init.draws[block.name].mean(axis=(0, 1))
-        parts.append(np.log(mean) if block.positive else mean)
-    return (init.guarantee,), np.concatenate(parts)
-
-
-def _starts(
-    init: npt.ArrayLike | str | None, chains: int, dim: int
-) -> tuple[tuple[float, ...], ...] | Literal["prior"] | None:
-    if init is None:
-        return None
-    if isinstance(init, str):
-        if init != "prior":
-            raise InvalidArgument(f'init must be a point, one point per chain, or "prior", not {init!r}')
-        return "prior"
-    points = reals(init, "init")
-    if points.shape not in ((dim,), (chains, dim)):
-        raise InvalidArgument(f"init must have shape ({dim},) or ({chains}, {dim}), but its shape is {points.shape}")
-    if not np.isfinite(points).all():
-        raise InvalidArgument("init must be finite: a point at which the chains can start")
-    return tuple(tuple(float(v) for v in row) for row in np.broadcast_to(points, (chains, dim)))

@@ -57,7 +57,7 @@ def attack_success(guarantee: Guarantee, false_positive_rates: Sequence[float]) 
     True
     """
     _require_guarantee(guarantee)
-    curve = _profile(guarantee)
+    curve = profile(guarantee)
     rates = []
     for f in false_positive_rates:
         if not 0.0 <= f <= 1.0:
@@ -73,7 +73,8 @@ def best_guess(guarantee: Guarantee) -> float:
     return 0.5 + 0.5 * guarantee.delta(0.0)
 
 
-def _profile(guarantee: Guarantee) -> list[tuple[float, float]]:
+def profile(guarantee: Guarantee) -> list[tuple[float, float]]:
+    """Return (epsilon, delta) pairs, from epsilon = 0 to that of a delta of 1e-9."""
     largest = guarantee.epsilon(1e-9)
     if not math.isfinite(largest):
         largest = 20.0

@@ -14,8 +14,9 @@ import numpy.typing as npt
 from . import _core
 from .accounting import Guarantee
 from .checks import whole, yes_or_no
+from .core_errors import core_errors
 from .data import Data, require_data
-from .errors import InternalError, InvalidArgument
+from .errors import InvalidArgument
 from .ledger import Ledger
 from .models import Model
 from .plan import Adjacency, Plan, plan
@@ -27,6 +28,7 @@ from .sampler_stats import sampler_stats
 from .samplers.gradient_settings import GradientSettings
 from .samplers.protocol import Sampler
 from .samplers.settings import Settings
+from .starts import start_points
 from .threads import usable_threads
 
 SEEDED = "a seed was given: whoever knows it can replay every random choice. For tests only, not for release"
@@ -95,7 +97,7 @@ def run(
         raise InvalidArgument("unsafe_diagnostics: only the Barker sampler counts what it clips")
     common = {
         **_target_arguments(plan, data),
-        "init": _starts(plan, release.chains, seed),
+        "init": start_points(plan, release.chains, seed),
         "draws": out,
         "warmup": release.warmup,
         "thin": release.thin,
@@ -105,8 +107,9 @@ def run(
     void = _void(plan, seed is not None, unsafe_diagnostics)
     keeping = Safekeeping(plan, data, release, out, ledger, checkpoint)
     keeping.refuse(void)
-    core = _started(plan, common, data)
-    with keeping:
+    with core_errors():
+        core = plan.settings.start(_core, common, data.public)
+    with keeping, core_errors():
         keeping.begin(core)
         if progress and core.steps_done > 0:
             say_resumed(checkpoint, core.steps_done, steps)
@@ -185,27 +188,6 @@ def _target_arguments(plan: Plan, data: Data) -> dict[str, Any]:
         "prior": model.prior_table(public),
         **({"group_start": data._group_start} if public.grouped else {}),
     }
-
-
-def _started(plan: Plan, common: dict[str, Any], data: Data) -> Any:
-    """Start the run in the core; a mismatch must not print the records, as the binding's own message would."""
-    try:
-        return plan.settings.start(_core, common, data.public)
-    except TypeError:
-        raise InternalError(
-            "the compiled core refused its arguments: this is a bug in pydpmc, please report it"
-        ) from None
-
-
-def _starts(plan: Plan, chains: int, seed: int | None) -> Floats:
-    shape = (chains, plan.settings.dim)
-    if plan.init is None:
-        return np.array(np.broadcast_to(plan.model.centre(plan.public), shape))
-    if plan.init == "prior":
-        from .prior_draw import prior_draws
-
-        return prior_draws(plan.model, plan.public, chains, seed)
-    return np.array(np.broadcast_to(plan.init, shape))
 
 
 def _advance(core: Any, steps: int, threads: int, progress: Progress, keeping: Safekeeping) -> bool:

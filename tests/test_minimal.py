@@ -1,5 +1,8 @@
 """Ten seconds: does the installed wheel work at all? This is what a wheel build runs."""
 
+import subprocess
+import sys
+
 import numpy as np
 
 import pydpmc as dp
@@ -38,3 +41,16 @@ def test_a_planted_nan_counts_as_nothing():
     data = dp.Data(np.array([[np.nan], [0.0]]), on_invalid="drop")
     plan = dp.plan(dp.GaussianMean(), data.public, dp.Barker(steps=50, scale=0.3, clip=0.1))
     assert np.isfinite(plan.run(data, progress=False).draws["theta"]).all()
+
+
+def test_importing_is_quick_because_what_is_heavy_waits():
+    probe = (
+        "import time, numpy; t = time.process_time(); import pydpmc, sys; print(time.process_time() - t, *sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", probe], capture_output=True, text=True, cwd="/", check=True, timeout=60
+    )
+    seconds, *modules = done.stdout.split()
+    heavy = ("scipy", "rich", "pandas", "polars", "pyarrow", "narwhals", "matplotlib", "arviz", "sklearn")
+    assert [name for name in modules if name.split(".")[0] in heavy] == []
+    assert float(seconds) < 0.5

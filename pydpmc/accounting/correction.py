@@ -17,6 +17,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from .. import special
 from ..errors import InternalError, InvalidArgument
 
 Floats = npt.NDArray[np.float64]
@@ -62,7 +63,7 @@ class Correction:
 
         position = np.asarray(x, dtype=float)[..., None]
         scale = np.sqrt(self.c - np.asarray(v, dtype=float))[..., None]
-        pair = ndtr((position - self.atoms) / scale) + ndtr((position + self.atoms) / scale)
+        pair = special.ndtr((position - self.atoms) / scale) + special.ndtr((position + self.atoms) / scale)
         return np.asarray((0.5 * self.weights * pair).sum(axis=-1))
 
 
@@ -109,10 +110,10 @@ def _best_weights(c: float, atoms: Floats) -> Floats | None:
     from scipy.special import expit
 
     x = np.arange(0.0, _FITTED_TO, 0.08)
-    target = expit(-x)
-    allowed = expit(x) * target * np.exp(np.minimum(0.3 * np.maximum(x - _ODDS_RANGE, 0.0), 2.4))
+    target = special.expit(-x)
+    allowed = special.expit(x) * target * np.exp(np.minimum(0.3 * np.maximum(x - _ODDS_RANGE, 0.0), 2.4))
     unit = 100.0  # so that the solver's absolute tolerance of 1e-10 is small against t
-    scale = 4.0 * expit(atoms) * expit(-atoms)  # the size of the weights: unknowns of order one
+    scale = 4.0 * special.expit(atoms) * special.expit(-atoms)  # the size of the weights: unknowns of order one
     rows = unit * scale * _upper_tail(x, atoms, c) / allowed[:, None]
     right = unit * target / allowed
     minus_t = -np.ones((len(x), 1))
@@ -133,7 +134,7 @@ def _upper_tail(x: Floats, atoms: Floats, c: float) -> Floats:
     from scipy.special import ndtr
 
     root = math.sqrt(c)
-    return np.asarray(0.5 * (ndtr((-x[:, None] - atoms) / root) + ndtr((atoms - x[:, None]) / root)))
+    return np.asarray(0.5 * (special.ndtr((-x[:, None] - atoms) / root) + special.ndtr((atoms - x[:, None]) / root)))
 
 
 def _merge(atoms: Floats, weights: Floats, gap: float) -> Floats:
@@ -156,7 +157,7 @@ def _measured(c: float, atoms: Floats, weights: Floats | None) -> Correction | N
     odds_error = np.abs(np.log1p(-tail[near]) - np.log(tail[near]) - x[near]).max()
     for array in (atoms, weights):
         array.setflags(write=False)
-    return Correction(atoms, weights, c, float(np.abs(tail - expit(-x)).max()), float(odds_error))
+    return Correction(atoms, weights, c, float(np.abs(tail - special.expit(-x)).max()), float(odds_error))
 
 
 def _dyadic(weights: Floats) -> Floats:

@@ -16,7 +16,7 @@ from numbers import Integral
 import numpy as np
 import numpy.typing as npt
 
-from .. import _core
+from .. import _core, special
 from ..errors import InvalidArgument
 from .correction import Correction, Floats, correction
 from .events import ProfileEvent
@@ -136,7 +136,7 @@ def _clamp(v_max: float, c: float) -> float:
 
     law = correction(c)
     for x in np.arange(16.0, 0.0, -0.125).tolist():
-        far = [ndtr((np.append(law.atoms, -law.atoms) - x) / math.sqrt(c - v)) for v in (0.0, v_max)]
+        far = [special.ndtr((np.append(law.atoms, -law.atoms) - x) / math.sqrt(c - v)) for v in (0.0, v_max)]
         if 0.5 * float(np.tile(law.weights, 2) @ np.minimum(*far)) >= _SMALLEST_PROBABILITY:
             return float(x)
     raise InvalidArgument(f"c - v_max = {c - v_max} leaves too little noise")

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from .. import special
 from .events import Floats
 
 
@@ -34,5 +35,5 @@ def _one_order(a: int, rate: float, j: Floats, log_terms: Floats) -> float:
     from scipy.special import gammaln, logsumexp
 
     k = j[: a - 1]
-    log_choose = gammaln(a + 1) - gammaln(k + 1) - gammaln(a - k + 1)
-    return float(np.logaddexp(0.0, logsumexp(k * math.log(rate) + log_choose + log_terms[: a - 1]))) / (a - 1)
+    log_choose = special.gammaln(a + 1) - special.gammaln(k + 1) - special.gammaln(a - k + 1)
+    return float(np.logaddexp(0.0, special.logsumexp(k * math.log(rate) + log_choose + log_terms[: a - 1]))) / (a - 1)

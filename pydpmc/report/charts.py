@@ -10,7 +10,7 @@ import numpy.typing as npt
 from ..facts import delta_of
 from ..plots import chosen_draws, kernel_density
 from ..prior_density import prior_densities
-from ..privacy_curves import epsilon_over_delta, epsilon_over_uses
+from ..privacy_curves import epsilon_over_delta, epsilon_over_uses, profile
 from ..summary import scalar_draws
 from .svg import Chart, padded
 
@@ -21,6 +21,8 @@ Floats = npt.NDArray[np.float64]
 TRACE_POINTS = 300
 ROW = 22.0
 MOST_DENSITIES = 12
+LONGEST_LABEL = 27
+SMALLEST_DELTA, LARGEST_DELTA, FEWEST_POINTS = 0.9e-9, 1e-2, 5
 
 
 def forest(post: Posterior) -> str:
@@ -28,7 +30,8 @@ def forest(post: Posterior) -> str:
     chosen = chosen_draws(post, None)
     quantiles = {name: np.quantile(values, (0.05, 0.25, 0.5, 0.75, 0.95)) for name, values in chosen.items()}
     edges = [float(q[k]) for q in quantiles.values() for k in (0, 4)]
-    left = min(150.0, 12.0 + 6.0 * max(len(_short(name)) for name in chosen))
+    labels = {name: _short(_inner(name), LONGEST_LABEL) for name in chosen}
+    left = 14.0 + 5.9 * max(len(label) for label in labels.values())
     count = len(chosen)
     chart = Chart("90 % credible intervals", padded([*edges, 0.0]), (0.0, count), 46.0 + ROW * count, left)
     chart.x_axis("value")
@@ -38,7 +41,7 @@ def forest(post: Posterior) -> str:
         chart.segment((low, y), (high, y), "thin")
         chart.segment((lower, y), (upper, y), "thick")
         chart.dot((middle, y))
-        chart.text(left - 6, chart.y(y) + 3.5, _short(name), "tick end")
+        chart.text(left - 6, chart.y(y) + 3.5, labels[name], "tick end")
     return chart.render()
 
 
@@ -84,13 +87,14 @@ def privacy(post: Posterior) -> list[str]:
     """Return epsilon over delta, and epsilon over the releases charged."""
     delta = delta_of(post)
     spent = post.guarantee.epsilon(delta)
-    curve = epsilon_over_delta(post.guarantee)
+    curve = _epsilon_over_delta(post, delta, spent)
     top = 1.08 * max(epsilon for _, epsilon in [*curve, (delta, spent)])
-    over_delta = Chart("epsilon over delta", (1e-12, 1e-2), (0.0, top), left=40.0, top=18.0, log_x=True)
+    least = min(SMALLEST_DELTA, delta, *(d for d, _ in curve))
+    over_delta = Chart("epsilon over delta", (least, LARGEST_DELTA), (0.0, top), left=40.0, top=18.0, log_x=True)
     over_delta.x_axis("delta")
     over_delta.y_axis("epsilon")
     over_delta.line(curve, "posterior")
-    if 1e-12 <= delta <= 1e-2:
+    if delta <= LARGEST_DELTA:
         over_delta.dot((delta, spent))
     uses = [(0.0, 0.0), *((float(n), epsilon) for n, epsilon in epsilon_over_uses(post.guarantee, delta))]
     over_uses = Chart("epsilon over releases", (0.0, uses[-1][0]), (0.0, 1.08 * uses[-1][1]), left=40.0, top=18.0)
@@ -101,5 +105,18 @@ def privacy(post: Posterior) -> list[str]:
     return [over_delta.render(), over_uses.render()]
 
 
-def _short(name: str, most: int = 22) -> str:
+def _epsilon_over_delta(post: Posterior, delta: float, spent: float) -> list[tuple[float, float]]:
+    """Return (delta, epsilon) pairs, of the profile that the attacks were computed from if it has enough of them."""
+    pairs = [(d, e) for e, d in profile(post.guarantee) if SMALLEST_DELTA <= d <= LARGEST_DELTA]
+    if len(pairs) < FEWEST_POINTS:
+        return epsilon_over_delta(post.guarantee)
+    return sorted([*pairs, (delta, spent)] if delta <= LARGEST_DELTA else pairs)
+
+
+def _inner(name: str) -> str:
+    """Return the name of a coefficient without that of its block, which a plot need not repeat."""
+    return name.removeprefix("beta[").removesuffix("]") if name.startswith("beta[") else name
+
+
+def _short(name: str, most: int) -> str:
     return name if len(name) <= most else name[: most - 1] + "…"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..schema import Schema
 
 MOST_COLUMNS = 200
-PLAN_NOT_SHOWN = ("public", "model_spec", "model", "private")
+PLAN_NOT_SHOWN = ("public", "model_spec", "model", "private", "prior_mean", "prior_precision", "independent_draws")
 
 
 def write(
@@ -89,9 +89,10 @@ def _head(post: Posterior, name: str) -> str:
     made = datetime.now(timezone.utc).strftime("%d %B %Y, %H:%M UTC")
     how = f"{post.plan.get('sampler')} draws from the posterior of {str(post.plan.get('model')).partition('(')[0]}"
     kind = "banner" if post.private else "banner void"
+    below = f"<span>{html.escape(words.in_short(post))}</span>" if post.private else ""
     return (
         f'<h1>{html.escape(name)}</h1>\n<p class="soft">{html.escape(how)}. Page made on {made}.</p>\n'
-        f'<div class="{kind}"><strong>{html.escape(words.headline(post))}</strong></div>'
+        f'<div class="{kind}"><strong>{html.escape(words.headline(post))}</strong>{below}</div>'
     )
 
 

@@ -24,6 +24,14 @@ def headline(post: Posterior) -> str:
     return f"epsilon = {upper(post.guarantee.epsilon(delta), 4)} at delta = {delta:g}, for {post.guarantee.unit}"
 
 
+def in_short(post: Posterior) -> str:
+    """Return what the headline means for one of those who are protected."""
+    return (
+        f"Who knows everything else and must choose between two versions of {post.guarantee.unit} is right in at most "
+        f"{_percent(best_guess(post.guarantee))} of cases; tossing a coin gives 50 %."
+    )
+
+
 def promise(post: Posterior) -> list[str]:
     """Return the promise in plain words."""
     guarantee = post.guarantee

@@ -47,6 +47,8 @@ class DPEstimator(BaseEstimator):  # type: ignore[misc]
         A public number of records, for ``adjacency="add_remove"``.
     ledger
         A ledger that is charged at every fit.
+    verbose
+        Whether a fit that takes longer than two seconds shows its progress.
     random_state
         For tests: makes a fit repeatable and voids its guarantee.
     """
@@ -63,6 +65,7 @@ class DPEstimator(BaseEstimator):  # type: ignore[misc]
     chains: int
     private: bool
     ledger: Any
+    verbose: bool
     random_state: Any
 
     def _keep(self, given: Mapping[str, Any]) -> None:
@@ -103,7 +106,7 @@ class DPEstimator(BaseEstimator):  # type: ignore[misc]
             private=self.private,
             **budget,
         )
-        options: dict[str, Any] = {"progress": False}
+        options: dict[str, Any] = {"progress": bool(self.verbose)}
         if self.ledger is not None:
             options["ledger"] = opened(self.ledger)
             options["ledger"].admit(data)  # each fit of a cross-validation has a table of its own

@@ -38,6 +38,7 @@ class _DPClassifier(ClassifierMixin, DPEstimator):  # type: ignore[misc]
         chains: int = 1,
         private: bool = True,
         ledger: Any = None,
+        verbose: bool = False,
         random_state: Any = None,
     ) -> None:
         self._keep(locals())

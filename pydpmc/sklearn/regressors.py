@@ -37,6 +37,7 @@ class _DPRegressor(RegressorMixin, DPEstimator):  # type: ignore[misc]
         chains: int = 1,
         private: bool = True,
         ledger: Any = None,
+        verbose: bool = False,
         random_state: Any = None,
     ) -> None:
         self._keep(locals())
@@ -76,7 +77,7 @@ class DPLinearRegression(_DPRegressor):
         Public bounds of the target.
     sigma
         Public scale of the residuals; an eighth of the range of y by default.
-    epsilon, delta, row_norm, x_bounds, fit_intercept, prior, sampler, adjacency, chains, private, ledger, random_state
+    epsilon, delta, row_norm, x_bounds, fit_intercept, prior, sampler, adjacency, chains, private, ledger, ...
         See `pydpmc.sklearn.base.DPEstimator`. The prior is that of coefficients in the units of y.
 
     Examples
@@ -108,6 +109,7 @@ class DPLinearRegression(_DPRegressor):
         chains: int = 1,
         private: bool = True,
         ledger: Any = None,
+        verbose: bool = False,
         random_state: Any = None,
     ) -> None:
         self._keep(locals())

@@ -23,7 +23,8 @@ from scipy.stats import kstest, norm
 import pydpmc as dp
 from pydpmc import _core
 from pydpmc import accounting as acc
-from pydpmc.run import _starts, _target_arguments
+from pydpmc.run import _target_arguments
+from pydpmc.starts import start_points
 
 Floats = npt.NDArray[np.float64]
 
@@ -66,7 +67,7 @@ def noised_sums(setting: Setting, canary: bool, count: int, seed: int, true_nois
     """Return sums from the compiled query at theta = 0, in units of the clip; `true_noise` plants a fault."""
     plan, data = planned(setting, canary)
     common = _target_arguments(plan, data) | {
-        "init": _starts(plan, plan.chains, None),
+        "init": start_points(plan, plan.chains, None),
         "draws": np.empty((1, 0, 1)),
         "warmup": 0,
         "thin": 1,

@@ -18,7 +18,8 @@ from scipy.stats import kstest, norm
 import pydpmc as dp
 from pydpmc import _core
 from pydpmc import accounting as acc
-from pydpmc.run import _starts, _target_arguments
+from pydpmc.run import _target_arguments
+from pydpmc.starts import start_points
 
 Floats = npt.NDArray[np.float64]
 
@@ -43,7 +44,7 @@ def last_iterates(made: tuple[dp.Plan, dp.Data], runs: int, seed: int | None, **
     plan, data = made
     out = np.full((runs, 1, plan.settings.dim), np.nan)
     arguments = _target_arguments(plan, data) | {
-        "init": _starts(plan, runs, seed),
+        "init": start_points(plan, runs, seed),
         "draws": out,
         "warmup": plan.settings.steps - 1,
         "thin": 1,

@@ -13,7 +13,8 @@ from scipy.stats import beta, binom, chisquare
 
 import pydpmc as dp
 from pydpmc import _core
-from pydpmc.run import _starts, _target_arguments
+from pydpmc.run import _target_arguments
+from pydpmc.starts import start_points
 
 FAR, CLIP = 1000.0, 0.5
 TRIALS, CONFIDENCE, DELTA = 200_000, 1e-6, 1e-3
@@ -30,7 +31,7 @@ def query(y, z, *, adjacency, sampling, batch_size=None, public_n=None, method=d
         steps=1, step_size=2.0 * (rate / (z * CLIP)) ** 2, clip=CLIP, sampling=sampling, batch_size=batch_size
     )
     plan = dp.plan(dp.LinearRegression(sigma=1.0), data.public, sampler, adjacency=adjacency)
-    common = {"init": _starts(plan, plan.chains, 1), "draws": np.empty((1, 1, 1)), "warmup": 0, "thin": 1}
+    common = {"init": start_points(plan, plan.chains, 1), "draws": np.empty((1, 1, 1)), "warmup": 0, "thin": 1}
     return plan, lambda seed: plan.settings.start(
         _core, {**_target_arguments(plan, data), **common, "seed": seed}, data.public
     )

@@ -18,7 +18,8 @@ import pytest
 
 import pydpmc as dp
 from pydpmc import _core
-from pydpmc.run import _starts, _target_arguments
+from pydpmc.run import _target_arguments
+from pydpmc.starts import start_points
 
 Floats = npt.NDArray[np.float64]
 
@@ -81,7 +82,7 @@ def planned(sampler: Callable[..., Any], setting: dict[str, Any]) -> dp.Plan:
 def started(plan: dp.Plan, records: tuple[Floats, Floats]) -> tuple[Any, Floats]:
     data = dp.Data(*records, public_n=RECORDS, on_invalid="drop")
     draws = np.full((1, STEPS, WIDTH), np.nan)
-    common = {"init": _starts(plan, plan.chains, SEED), "draws": draws, "warmup": 0, "thin": 1, "seed": SEED}
+    common = {"init": start_points(plan, plan.chains, SEED), "draws": draws, "warmup": 0, "thin": 1, "seed": SEED}
     return plan.settings.start(_core, _target_arguments(plan, data) | common, data.public), draws
 
 

@@ -11,7 +11,8 @@ import pytest
 
 import pydpmc as dp
 from pydpmc import _core
-from pydpmc.run import _starts, _target_arguments
+from pydpmc.run import _target_arguments
+from pydpmc.starts import start_points
 
 Floats = npt.NDArray[np.float64]
 
@@ -47,7 +48,7 @@ def compiled_run() -> Callable[..., Any]:
         draws = np.full((plan.chains, plan.settings.steps, plan.settings.walk.dim), np.nan)
         arguments = (_target_arguments(plan, data) | plan.settings.core_arguments(data.public)) | changed
         core = _core.BarkerRun(
-            **arguments, init=_starts(plan, plan.chains, seed), draws=draws, warmup=0, thin=1, seed=seed
+            **arguments, init=start_points(plan, plan.chains, seed), draws=draws, warmup=0, thin=1, seed=seed
         )
         return core, draws
 

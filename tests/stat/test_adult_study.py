@@ -36,8 +36,6 @@ def filled_in(template):
         ('target = "?"', 'target = "income"'),
         ('missing_values = [""]', 'missing_values = ["", "?"]'),
         ("# n = 30000", "n = 32561"),
-        ('type = "Barker"', 'type = "Langevin"\ndraws = 20'),
-        ("chains = 2", ""),
     ):
         assert old in text
         text = text.replace(old, new)
@@ -60,4 +58,5 @@ def test_adult_from_csv_to_report_without_python(tmp_path, monkeypatch):
     schema = dp.Schema.from_toml("study.toml")
     target = (schema.data(table)._rows[:, schema.public(1).width] == 1).astype(float)
     right = np.mean((post.predict(schema.encode(table), draws=20).mean > 0.5) == target)
-    assert right > 0.78  # a model without features is right in 0.759 of cases
+    print(f"right in {right:.4f} of cases")
+    assert right > 0.815  # 0.8300, 0.8295 and 0.8306 were measured; a model without features is right in 0.759 of cases

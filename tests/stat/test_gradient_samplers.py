@@ -17,7 +17,8 @@ import pytest
 import pydpmc as dp
 from pydpmc import _core
 from pydpmc.errors import UnsupportedEventError
-from pydpmc.run import _starts, _target_arguments
+from pydpmc.run import _target_arguments
+from pydpmc.starts import start_points
 
 Floats = npt.NDArray[np.float64]
 
@@ -162,7 +163,7 @@ def advanced(made: tuple[dp.Plan, dp.Data], threads: int, block: int, chunks: in
     plan, data = made
     settings = plan.settings
     draws = np.full((plan.chains, settings.steps, settings.dim), np.nan)
-    common = {"init": _starts(plan, plan.chains, SEED), "draws": draws, "warmup": 0, "thin": 1, "seed": SEED}
+    common = {"init": start_points(plan, plan.chains, SEED), "draws": draws, "warmup": 0, "thin": 1, "seed": SEED}
     core = settings.start(_core, _target_arguments(plan, data) | common, data.public)
     for _ in range(chunks):
         core.advance(settings.steps // chunks, threads, block)

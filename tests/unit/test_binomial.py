@@ -12,8 +12,9 @@ from scipy import stats
 
 import pydpmc as dp
 from pydpmc import _core
-from pydpmc.run import _starts, _target_arguments
+from pydpmc.run import _target_arguments
 from pydpmc.samplers.binomial import COUNT_ERROR, count_table
+from pydpmc.starts import start_points
 
 CASES = [(1, 0.5), (5, 0.1), (5, 0.5), (50, 0.1), (50, 0.5), (50, 0.999), (300, 0.01)]
 
@@ -59,7 +60,7 @@ def batches(n, rate_of, count, seed, sampling="poisson"):
         dp.GaussianMean(sigma=1.0), data.public, sampler, adjacency="replace" if sampling != "poisson" else "add_remove"
     )
     common = _target_arguments(plan, data) | {
-        "init": _starts(plan, plan.chains, None),
+        "init": start_points(plan, plan.chains, None),
         "draws": np.empty((1, 0, n)),
         "warmup": 0,
         "thin": 1,

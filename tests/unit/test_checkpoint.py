@@ -12,7 +12,8 @@ import pytest
 import pydpmc as dp
 from pydpmc import _core, checkpoint_file
 from pydpmc.errors import BudgetError, CheckpointError, LedgerError
-from pydpmc.run import _starts, _target_arguments
+from pydpmc.run import _target_arguments
+from pydpmc.starts import start_points
 
 SAMPLERS = {
     "Barker": dp.Barker(steps=60, scale=0.05),
@@ -37,7 +38,7 @@ def plan(data):
 
 def started(plan, data, seed=7):
     out = np.zeros((2, 60, plan.settings.dim))
-    common = {"init": _starts(plan, 2, None), "draws": out, "warmup": 0, "thin": 1, "seed": seed}
+    common = {"init": start_points(plan, 2, None), "draws": out, "warmup": 0, "thin": 1, "seed": seed}
     return out, plan.settings.start(_core, _target_arguments(plan, data) | common, data.public)
 
 

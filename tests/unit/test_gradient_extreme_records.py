@@ -5,7 +5,8 @@ import pytest
 
 import pydpmc as dp
 from pydpmc import _core
-from pydpmc.run import _starts, _target_arguments
+from pydpmc.run import _target_arguments
+from pydpmc.starts import start_points
 
 SEED = 7
 TINY, HUGE = 2.5e-162, 1e153  # the square of TINY is a subnormal number with one significant bit
@@ -18,7 +19,7 @@ def noised_sum(x, y, clip, theta):
     assert plan.settings.noise[0] == pytest.approx(clip)
     common = {
         **_target_arguments(plan, data),
-        "init": _starts(plan, plan.chains, SEED),
+        "init": start_points(plan, plan.chains, SEED),
         "draws": np.empty((1, 1, len(theta))),
         "warmup": 0,
         "thin": 1,

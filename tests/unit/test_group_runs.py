@@ -5,7 +5,8 @@ import pytest
 
 import pydpmc as dp
 from pydpmc import _core
-from pydpmc.run import _starts, _target_arguments
+from pydpmc.run import _target_arguments
+from pydpmc.starts import start_points
 
 GRADIENT_SAMPLERS = (dp.SGLD, dp.SGHMC, dp.SGNHT)
 SAMPLINGS = [{"sampling": "full"}, {"batch_size": 30}, {"batch_size": 30, "sampling": "without_replacement"}]
@@ -58,7 +59,7 @@ def joined(groups, rng):
 
 
 def noised_sum(plan, data, theta):
-    common = {"init": _starts(plan, 1, 5), "draws": np.empty((1, 1, 2)), "warmup": 0, "thin": 1, "seed": 5}
+    common = {"init": start_points(plan, 1, 5), "draws": np.empty((1, 1, 2)), "warmup": 0, "thin": 1, "seed": 5}
     core = plan.settings.start(_core, _target_arguments(plan, data) | common, data.public)
     return core.audit(list(theta), 0, 3)
 

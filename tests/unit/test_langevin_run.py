@@ -9,8 +9,9 @@ import pytest
 
 import pydpmc as dp
 from pydpmc import _core
-from pydpmc.run import _starts, _target_arguments
+from pydpmc.run import _target_arguments
 from pydpmc.samplers.langevin_constants import arithmetic
+from pydpmc.starts import start_points
 
 SEED = 77
 
@@ -36,7 +37,7 @@ def started(plan, data, chains=2, seed=SEED, **changed):
     """Return the compiled run of a plan and the array that it fills."""
     out = np.full((chains, 1, plan.settings.dim), np.nan)
     common = _target_arguments(plan, data) | {
-        "init": _starts(plan, chains, seed),
+        "init": start_points(plan, chains, seed),
         "draws": out,
         "warmup": plan.settings.steps - 1,
         "thin": 1,
@@ -55,7 +56,7 @@ def replayed(plan, data, draws, seed):
     prior = target.pop("prior")
     key, noise = _core.random.key_from_seed(seed), _core.random.purposes["noise"]
     out = []
-    for chain, start in enumerate(_starts(plan, draws, seed)):
+    for chain, start in enumerate(start_points(plan, draws, seed)):
         state = [math.floor(v / unit) for v in start]
         for t in range(settings.steps):
             theta = [(s + 0.5) * unit for s in state]

@@ -245,7 +245,7 @@ def test_a_short_run_prints_nothing(plan, data, capfd):
 def test_a_mismatch_with_the_core_never_prints_a_record(monkeypatch):
     data = dp.Data(np.array([0.0, 1.0, 1.0]))
     plan = dp.plan(dp.BernoulliLogit(), data.public, dp.Barker(steps=10, scale=0.1), private=False)
-    monkeypatch.setattr("pydpmc.run._starts", lambda plan, chains, seed: "not an array")
+    monkeypatch.setattr("pydpmc.run.start_points", lambda plan, chains, seed: "not an array")
     with pytest.raises(RuntimeError, match="bug in pydpmc") as caught:
         plan.run(data)
     assert "array(" not in str(caught.value)

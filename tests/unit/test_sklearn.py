@@ -155,3 +155,16 @@ def test_column_names_of_a_frame_reach_the_draws(rng):
     X = pd.DataFrame(rng.uniform(-0.5, 0.5, (50, 2)), columns=["age", "dose"])
     model = DPLogisticRegression(row_norm=1.0, sampler=QUICK).fit(X, rng.integers(0, 2, 50))
     assert model.posterior_.labels["beta"] == ("age", "dose")
+    pipeline = make_pipeline(BoundsScaler(low=-0.5, high=0.5), DPLogisticRegression(row_norm=1.0, sampler=QUICK))
+    pipeline.set_output(transform="pandas").fit(X, rng.integers(0, 2, 50))
+    assert pipeline[-1].posterior_.labels["beta"] == ("age", "dose")
+
+
+def test_a_long_fit_shows_its_progress_if_asked_to(rng, monkeypatch):
+    shown = []
+    monkeypatch.setattr("pydpmc.run.Progress.update", lambda self, done: shown.append(self._wanted))
+    X, y = rng.uniform(-0.5, 0.5, (50, 2)), rng.integers(0, 2, 50)
+    for verbose in (True, False):
+        DPLogisticRegression(row_norm=1.0, sampler=QUICK, verbose=verbose).fit(X, y)
+        assert set(shown) == {verbose}
+        shown.clear()

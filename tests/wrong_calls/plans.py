@@ -132,6 +132,8 @@ RUN = [
     ("warmup too long", "warmup", "steps", lambda w: w.run(warmup=10**9)),
     ("warmup negative", "warmup", "-1", lambda w: w.run(warmup=-1)),
     ("draws of a hidden run", "draws", "sampler", lambda w: w.hidden(draws=5)),
+    ("a clip beyond the core", "clip", "2", lambda w: w.extreme(dp.SGLD(steps=4, step_size=1e-3, clip=1e-80))),
+    ("no start of finite density", "init", "finite", lambda w: w.lost()),
     ("threads zero", "threads", "0", lambda w: w.run(threads=0)),
     ("progress text", "progress", "'yes'", lambda w: w.run(progress="yes")),
     ("seed negative", "seed", "-1", lambda w: w.run(seed=-1, ledger=None)),

@@ -88,6 +88,7 @@ POSTERIOR = [
     ("trace unknown", "parameters", "'z'", lambda w: w.post.plot_trace(["z"])),
     ("no ArviZ", "arviz", r"pydpmc\[arviz\]", lambda w: w.without("arviz", w.post.to_arviz)),
     ("no matplotlib", "matplotlib", r"pydpmc\[plots\]", lambda w: w.without("matplotlib", w.post.plot_trace)),
+    ("no scikit-learn", "sklearn", r"pydpmc\[sklearn\]", lambda w: w.without("sklearn", w.import_estimators)),
     ("no narwhals", "narwhals", r"pydpmc\[dataframes\]", lambda w: w.without("narwhals", w.frame)),
     ("no dp-accounting", "dp-accounting", r"pydpmc\[accounting\]", lambda w: w.without("dp_accounting", w.to_dp)),
 ]

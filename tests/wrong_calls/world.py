@@ -94,6 +94,13 @@ class World:
     def run_on(self, data):
         return dp.plan(LOGISTIC, data.public, dp.Barker(steps=4, scale=0.1)).run(data, ledger=self.ledger)
 
+    def extreme(self, sampler):
+        return dp.plan(LOGISTIC, self.data.public, sampler).run(self.data, ledger=self.ledger, progress=False)
+
+    def lost(self):
+        plan = dp.plan(LOGISTIC, self.data.public, dp.NUTS(jitter=0.0), private=False, init=[1e200, 1e200])
+        return plan.run(self.data, progress=False)
+
     def softmax_on(self, data):
         model = dp.SoftmaxRegression(classes=2)
         return dp.plan(model, data.public, dp.Barker(steps=4, scale=0.1)).run(data, ledger=self.ledger)
@@ -157,6 +164,13 @@ class World:
             columns = ("a", "y")
 
         return dp.Schema({"a": dp.Number(0, 1), "y": dp.Binary()}, target="y", missing="drop").data(Frame())
+
+    def import_estimators(self):
+        imported = {name: sys.modules.pop(name) for name in list(sys.modules) if name.startswith("pydpmc.sklearn")}
+        try:
+            import pydpmc.sklearn  # noqa: F401
+        finally:
+            sys.modules.update(imported)
 
     def to_dp(self):
         return self.guarantee.to_dp_accounting()
