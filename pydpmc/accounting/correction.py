@@ -59,8 +59,6 @@ class Correction:
 
     def cdf(self, x: npt.ArrayLike, v: npt.ArrayLike = 0.0) -> Floats:
         """F_v(x), the distribution function of N(0, c - v) + V_cor, relatively accurate in the lower tail."""
-        from scipy.special import ndtr
-
         position = np.asarray(x, dtype=float)[..., None]
         scale = np.sqrt(self.c - np.asarray(v, dtype=float))[..., None]
         pair = special.ndtr((position - self.atoms) / scale) + special.ndtr((position + self.atoms) / scale)
@@ -107,7 +105,6 @@ def correction(c: float) -> Correction:
 def _best_weights(c: float, atoms: Floats) -> Floats | None:
     """Solve the programme for given atoms; None where the solver gives up."""
     from scipy.optimize import linprog  # half of the time it takes to import pydpmc
-    from scipy.special import expit
 
     x = np.arange(0.0, _FITTED_TO, 0.08)
     target = special.expit(-x)
@@ -131,7 +128,6 @@ def _best_weights(c: float, atoms: Floats) -> Floats | None:
 
 
 def _upper_tail(x: Floats, atoms: Floats, c: float) -> Floats:
-    from scipy.special import ndtr
 
     root = math.sqrt(c)
     return np.asarray(0.5 * (special.ndtr((-x[:, None] - atoms) / root) + special.ndtr((atoms - x[:, None]) / root)))
@@ -145,7 +141,6 @@ def _merge(atoms: Floats, weights: Floats, gap: float) -> Floats:
 
 
 def _measured(c: float, atoms: Floats, weights: Floats | None) -> Correction | None:
-    from scipy.special import expit
 
     if weights is None:
         return None

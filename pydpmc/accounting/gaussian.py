@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 def gdp_delta(mu: float, eps: Floats) -> Floats:
     """Profile of mu-GDP at eps >= 0, rounded up by more than its own rounding error."""
-    from scipy.special import erfcx
-
     if mu == 0.0:
         return np.zeros_like(eps)
     here, there = mu / 2 - eps / mu, -mu / 2 - eps / mu

@@ -16,8 +16,6 @@ Mixture = Sequence[tuple[float, float]]  # (weight, mean) of each component
 
 def mixture_cells(edges: Floats, mixture: Mixture, sd: float) -> tuple[Floats, Floats, float, float]:
     """Mass of each cell, a bound on the rounding of the tail at its lower edge, mass below and above."""
-    from scipy.special import ndtr
-
     cells = np.zeros(len(edges) - 1)
     rounding = np.zeros(len(edges) - 1)
     below = above = 0.0

@@ -132,7 +132,6 @@ class MinibatchAcceptBit(ProfileEvent):
 
 @functools.lru_cache(maxsize=256)
 def _clamp(v_max: float, c: float) -> float:
-    from scipy.special import ndtr
 
     law = correction(c)
     for x in np.arange(16.0, 0.0, -0.125).tolist():

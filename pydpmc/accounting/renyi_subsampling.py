@@ -32,7 +32,6 @@ def subsampled_divergences(
 
 
 def _one_order(a: int, rate: float, j: Floats, log_terms: Floats) -> float:
-    from scipy.special import gammaln, logsumexp
 
     k = j[: a - 1]
     log_choose = special.gammaln(a + 1) - special.gammaln(k + 1) - special.gammaln(a - k + 1)
