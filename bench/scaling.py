@@ -99,7 +99,7 @@ def draw(found, path):
         axis.set_xlabel(SWEEPS[sweep][0])
         axis.set_ylabel("steps/s, all chains")
         axis.grid(alpha=0.3)
-    axes.flat[0].legend(title="dotted: sequential read of as many bytes")
+    axes.flat[3].legend(title="dotted: sequential read of as many bytes", fontsize=8, title_fontsize=8)
     figure.tight_layout()
     figure.savefig(path, dpi=80)
 
