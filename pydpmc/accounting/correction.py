@@ -10,8 +10,10 @@ error of F stays near t/4.
 from __future__ import annotations
 
 import functools
+import json
 import math
 from dataclasses import dataclass
+from importlib import resources
 from typing import TypeVar
 
 import numpy as np
@@ -67,7 +69,7 @@ class Correction:
 
 @functools.lru_cache(maxsize=64)
 def correction(c: float) -> Correction:
-    """The correction for variance `c`, computed once per process.
+    """The correction for variance `c`: a stored one for the usual values, else computed once per process.
 
     Parameters
     ----------
@@ -88,6 +90,20 @@ def correction(c: float) -> Correction:
     """
     if not SMALLEST_C <= c <= LARGEST_C:
         raise InvalidArgument(f"c is {c} but a correction is offered for {SMALLEST_C} <= c <= {LARGEST_C} only")
+    return _stored(c) or solved(c)
+
+
+def _stored(c: float) -> Correction | None:
+    """The law in `correction_table.json`, the same whatever solver is installed."""
+    table = json.loads(resources.files(__package__).joinpath("correction_table.json").read_text(encoding="ascii"))
+    if (law := table.get(repr(c))) is None:
+        return None
+    atoms, weights = (np.array([float.fromhex(number) for number in law[name]]) for name in ("atoms", "weights"))
+    return _law(c, atoms, weights, law["cdf_error"], law["odds_error"])
+
+
+def solved(c: float) -> Correction:
+    """The correction for variance `c` by the linear programme."""
     spacing = 0.1 * c
     grid = np.arange(0.0, _LARGEST_ATOM + spacing / 2, spacing)
     atoms = _merge(grid, _require(_best_weights(c, grid), c), 2.1 * spacing)
@@ -128,7 +144,6 @@ def _best_weights(c: float, atoms: Floats) -> Floats | None:
 
 
 def _upper_tail(x: Floats, atoms: Floats, c: float) -> Floats:
-
     root = math.sqrt(c)
     return np.asarray(0.5 * (special.ndtr((-x[:, None] - atoms) / root) + special.ndtr((atoms - x[:, None]) / root)))
 
@@ -141,7 +156,6 @@ def _merge(atoms: Floats, weights: Floats, gap: float) -> Floats:
 
 
 def _measured(c: float, atoms: Floats, weights: Floats | None) -> Correction | None:
-
     if weights is None:
         return None
     kept = weights > 0.0
@@ -150,9 +164,13 @@ def _measured(c: float, atoms: Floats, weights: Floats | None) -> Correction | N
     tail = _upper_tail(x, atoms, c) @ weights
     near = x <= _ODDS_RANGE
     odds_error = np.abs(np.log1p(-tail[near]) - np.log(tail[near]) - x[near]).max()
+    return _law(c, atoms, weights, float(np.abs(tail - special.expit(-x)).max()), float(odds_error))
+
+
+def _law(c: float, atoms: Floats, weights: Floats, cdf_error: float, odds_error: float) -> Correction:
     for array in (atoms, weights):
         array.setflags(write=False)
-    return Correction(atoms, weights, c, float(np.abs(tail - special.expit(-x)).max()), float(odds_error))
+    return Correction(atoms, weights, c, cdf_error, odds_error)
 
 
 def _dyadic(weights: Floats) -> Floats:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from pydpmc.accounting.correction import correction
+from pydpmc.accounting.correction import _measured, correction, solved
 
 # c, cdf error, odds error: the best found by either criterion alone in math.md section 2, with a margin of 3.
 TARGETS = [(1.0, 3e-7, 1.5e-6), (1.25, 1e-5, 4e-5), (1.5, 1e-4, 3.5e-4), (2.0, 1.5e-3, 7e-3)]
@@ -91,3 +91,14 @@ def test_arrays_cannot_be_changed():
 def test_refuses_what_it_cannot_fit(c):
     with pytest.raises(ValueError, match="a correction is offered for"):
         correction(c)
+
+
+@pytest.mark.parametrize("c", [c for c, _, _ in TARGETS])
+def test_the_stored_laws_are_as_good_as_what_the_solver_here_finds(c):
+    stored, fresh = correction(c), solved(c)
+    again = _measured(c, stored.atoms, stored.weights)
+    assert again is not None
+    assert (again.weights == stored.weights).all()
+    assert again.cdf_error == pytest.approx(stored.cdf_error, rel=1e-6)
+    assert again.odds_error == pytest.approx(stored.odds_error, rel=1e-6)
+    assert stored.odds_error <= 1.05 * fresh.odds_error
