@@ -1,8 +1,9 @@
 // READ FIRST. The vocabulary of the core.
 //
-// Records    the private rows, each [x_0 .. x_{d-1}, y], stored once by pydpmc.Data and never copied; all
-//            arithmetic is in double precision, whatever they are stored in. What is sampled, clipped and
-//            protected is a unit: a record, or a group of them if there are groups.
+// Records    the private rows, each [x_0 .. x_{d-1}, y], stored once by pydpmc.Data and never copied.
+//            Arithmetic is in double precision, whatever they are stored in, but for the sums of
+//            kernels/narrow_gradient.hpp. What is sampled, clipped and protected is a unit: a record, or a
+//            group of them if there are groups.
 // ModelSpec  which likelihood, and its public constants. theta = ([intercept,] slopes [, log sigma]);
 //            with a predictor per class (softmax): ([intercepts by class,] slopes class by class).
 // Model      (csrc/models) prepare(spec, theta): what a record needs of theta;
