@@ -101,7 +101,7 @@ def test_the_same_event_in_both_parts_is_counted_twice(data, model):
 
 
 def test_what_leaves_is_public_or_charged(data, model):
-    post = dp.sample(model, data, hybrid(0.5), **BUDGET, progress=False)
+    post = dp.sample(model, data, hybrid(0.5), **BUDGET, progress=False, seed=4)
     assert post.plan["sampler"] == "Hybrid"
     assert post.plan["chain"] == "SGLD"
     assert set(post.plan["start"]) == {"sampler", "draws", "steps", "w", "noise"}
