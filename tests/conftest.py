@@ -1,9 +1,20 @@
-"""What the tests share: one fixed source of test data."""
+"""What the tests share: one fixed source of test data, and the instruction set that each finds as it was."""
+
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
+
+from pydpmc import _core
 
 
 @pytest.fixture
 def rng() -> np.random.Generator:
     return np.random.default_rng(20240607)
+
+
+@pytest.fixture(autouse=True)
+def _restore_isa() -> Iterator[None]:
+    before = _core.isa()
+    yield
+    assert _core.use_isa(before)

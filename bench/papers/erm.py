@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit
 
-from pydpmc.accounting.gaussian import gdp_epsilon
+from pydpmc.accounting.gaussian import largest_mu
 
 Floats = npt.NDArray[np.float64]
 CURVATURE = 0.25  # of the logistic loss
@@ -41,20 +41,11 @@ def minimiser(x: Floats, y: Floats, penalty: float, linear: Floats | None = None
     return theta
 
 
-def gaussian_mu(epsilon: float, delta: float) -> float:
-    """Return the mu of the Gaussian mechanism that is exactly (epsilon, delta)."""
-    low, high = 0.0, 100.0
-    while high - low > 1e-10:
-        middle = (low + high) / 2
-        low, high = (middle, high) if gdp_epsilon(middle, delta) <= epsilon else (low, middle)
-    return low
-
-
 def output_perturbation(
     x: Floats, y: Floats, epsilon: float, delta: float, penalty: float, rng: np.random.Generator
 ) -> Floats:
     """Return the minimiser plus Gaussian noise; its L2 sensitivity is 2/penalty (strong convexity, slopes up to 1)."""
-    noise = 2.0 / penalty / gaussian_mu(epsilon, delta)
+    noise = 2.0 / penalty / largest_mu(epsilon, delta)
     return minimiser(x, y, penalty) + noise * rng.normal(size=x.shape[1])
 
 

@@ -73,18 +73,23 @@ def calibrate(
         bracket = (1, LARGEST_COUNT)
     if not 0 < bracket[0] <= bracket[1]:
         raise InvalidArgument(f"bracket must be (smallest, largest), positive and in this order, not {bracket!r}")
-    search = _Search(lambda x: compose(make_items(x), adjacency, unit=unit), epsilon, delta, adjacency, integer)
-    search.enough = epsilon * (1.0 - unspent)
+    enough = epsilon * (1.0 - unspent)
+    search = _Search(lambda x: compose(make_items(x), adjacency, unit=unit), epsilon, enough, delta, adjacency, integer)
     return search.largest(*bracket)
 
 
 class _Search:
     def __init__(
-        self, guarantee: Callable[[float], Guarantee], epsilon: float, delta: float, adjacency: str, integer: bool
+        self,
+        guarantee: Callable[[float], Guarantee],
+        epsilon: float,
+        enough: float,
+        delta: float,
+        adjacency: str,
+        integer: bool,
     ) -> None:
-        self.guarantee, self.target, self.budget_delta = guarantee, epsilon, delta
+        self.guarantee, self.target, self.enough, self.budget_delta = guarantee, epsilon, enough, delta
         self.adjacency, self.integer = adjacency, integer
-        self.enough = epsilon
         self.known: dict[float, float] = {}
         self.last = math.nan
 

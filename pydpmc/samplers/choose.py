@@ -8,11 +8,11 @@ import math
 from .. import accounting as acc
 from ..errors import BudgetError, InvalidArgument, UnsupportedEventError
 from .forecast import posterior_sd
-from .request import Request
+from .request import UNSPENT, Request
 from .settings import LARGEST_TABLE, ROUNDING_UP, UNCLIPPED, Settings
 from .walk import Scale, Walk, walk_of
 
-UNSPENT, ROUGHLY = 5e-4, 0.1  # shares of epsilon that a search may leave
+ROUGHLY = 0.1  # share of epsilon that a first look may leave
 GENTLE_STEP = 0.8  # step / (posterior sd / sqrt d): nearly every small move has acceptance 1/2, so none is wasted
 LONGEST_STEP = 2.4  # the most efficient step where compute, not privacy, is scarce
 FEWEST_STEPS = 200

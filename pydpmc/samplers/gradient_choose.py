@@ -10,14 +10,13 @@ from ..accounting.grid import bucketed
 from ..errors import BudgetError, InvalidArgument, UnsupportedEventError
 from .gradient_calibration import calibrated
 from .gradient_settings import GradientSettings
-from .request import Request
+from .request import UNSPENT, Request
 from .schedules import Constant, as_schedule, checked_values
 from .units import clip_of_unit
 
 NOISE_SHARE = 0.1  # largest share of the injected variance that the choice of the batch may add
 LEAST_MULTIPLIER = 4.0  # below, the cost of a step grows faster than its step size
 MOST_STEPS = 1_000_000
-UNSPENT = 5e-4  # share of epsilon that the search may leave
 DEFAULT_STEPS = 10_000
 UNCLIPPED_HEADROOM = 2.0**29  # without privacy: the largest gradient in units of the noise, over all records
 UNCLIPPED_MOST = 2.0**17  # and of one record

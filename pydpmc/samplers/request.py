@@ -11,6 +11,8 @@ from ..errors import InvalidArgument
 from ..models import Model
 from ..public import Public
 
+UNSPENT = 5e-4  # share of epsilon that a planner's search may leave
+
 
 @dataclass(frozen=True)
 class Request:

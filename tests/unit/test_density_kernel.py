@@ -15,13 +15,6 @@ N = 5003  # five blocks, the last neither whole nor a multiple of eight
 WIDTHS = (1, 2, 3, 4, 5, 8, 13)
 
 
-@pytest.fixture(autouse=True)
-def _restore_isa():
-    before = _core.isa()
-    yield
-    assert _core.use_isa(before)
-
-
 def regression(kind: type[models.Model]) -> bool:
     return kind.needs_target
 

@@ -30,13 +30,6 @@ EXTREMES = [0.0, -0.0, 5e-324, -5e-324, 2.2e-308, 1e-162, -1e-162, 1e-155, 1.0, 
 EXTREMES += [1e154, -1e154, 1e308, -1e308, np.nan, np.inf, -np.inf]
 
 
-@pytest.fixture(autouse=True)
-def _restore_isa():
-    before = _core.isa()
-    yield
-    assert _core.use_isa(before)
-
-
 def table(x: Any, y: Any = None) -> np.ndarray:
     """Lay records out as Data does."""
     x = np.asarray(x, dtype=float)

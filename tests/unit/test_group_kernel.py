@@ -26,13 +26,6 @@ EXTREMES = [0.0, -0.0, 5e-324, 2.2e-308, 1e-162, -1e-155, 1.0, -1.0, 1e8, 1e125,
 EXTREMES += [np.nan, np.inf, -np.inf]
 
 
-@pytest.fixture(autouse=True)
-def _restore_isa():
-    before = _core.isa()
-    yield
-    assert _core.use_isa(before)
-
-
 def draw(model, rng, rows, columns=5):
     x = rng.normal(size=(rows, 1 if model.one_column else columns))
     if isinstance(model, dp.BernoulliLogit):

@@ -23,13 +23,6 @@ ONE_COLUMN = ("bernoulli_logit", "gaussian_mixture")
 EXTREMES = [0.0, -0.0, 5e-324, -5e-324, 2.2e-308, 1.0, -1.0, 1e154, -1e154, 1e308, -1e308, np.nan, np.inf, -np.inf]
 
 
-@pytest.fixture(autouse=True)
-def _restore_isa():
-    before = _core.isa()
-    yield
-    assert _core.use_isa(before)
-
-
 def table(x, y=None):
     """Lay records out as Data does."""
     x = np.asarray(x, dtype=float)

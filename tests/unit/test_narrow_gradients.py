@@ -3,7 +3,6 @@ on every instruction set, in every order and at any number of threads (docs/priv
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -25,13 +24,6 @@ MODELS = {
 }
 FLOAT_INTEGERS = 4e6
 LARGEST_FACTOR = 8191
-
-
-@pytest.fixture(autouse=True)
-def _restore_isa() -> Iterator[None]:
-    before = _core.isa()
-    yield
-    assert _core.use_isa(before)
 
 
 def stored(rng: np.random.Generator, width: int, storage: str, n: int = 67) -> dp.Data:

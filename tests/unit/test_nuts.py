@@ -12,13 +12,6 @@ from pydpmc import _core
 from pydpmc.errors import NotPrivateError
 
 
-@pytest.fixture(autouse=True)
-def _restore_isa():
-    before = _core.isa()
-    yield
-    assert _core.use_isa(before)
-
-
 def logistic(n: int, width: int = 3) -> dp.Data:
     rng = np.random.default_rng(n)
     x = rng.uniform(-1.0, 1.0, size=(n, width))

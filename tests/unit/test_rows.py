@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -15,13 +14,6 @@ from pydpmc.rows import inward, towards_zero
 
 SEED = 11
 SINGLE = np.float32
-
-
-@pytest.fixture(autouse=True)
-def _restore_isa() -> Iterator[None]:
-    before = _core.isa()
-    yield
-    assert _core.use_isa(before)
 
 
 def stored(data: dp.Data) -> np.ndarray:

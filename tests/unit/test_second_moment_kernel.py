@@ -23,13 +23,6 @@ ISAS = _core.available_isas()
 PER_UNIT = 2.0**34
 
 
-@pytest.fixture(autouse=True)
-def _restore_isa():
-    before = _core.isa()
-    yield
-    assert _core.use_isa(before)
-
-
 def total(arguments: dict[str, Any], theta: Any, clip: float, scale: float, index: Any = None) -> list[int]:
     index = None if index is None else np.asarray(index, dtype=np.uint32)
     theta, grid = np.asarray(theta).tolist(), {"clip": clip, "per_unit": PER_UNIT, "moment_scale": scale}

@@ -9,13 +9,6 @@ from pydpmc import _core
 ISAS = _core.available_isas()
 
 
-@pytest.fixture(autouse=True)
-def _restore_isa():
-    before = _core.isa()
-    yield
-    assert _core.use_isa(before)
-
-
 def log_likelihoods(predictors, y):
     """Through the core: one column of ones per record's class, so that theta are the predictors themselves."""
     predictors = np.asarray(predictors, dtype=float)
