@@ -15,6 +15,8 @@ struct KernelTable {
   const char* isa;
   void (*chacha20_blocks)(const std::uint32_t key[8], std::uint32_t counter, const std::uint32_t nonce[3],
                           std::uint32_t* out, std::size_t blocks) noexcept;
+  void (*alias_outcomes)(const std::uint32_t* entry, const std::uint64_t* words, std::size_t n,
+                         std::uint32_t* out) noexcept;
   void (*log_likelihoods)(const ModelSpec&, const Records&, const double* theta, double* slopes,
                           std::int64_t begin, std::int64_t end, double* loglik) noexcept;
   RatioSum (*full_ratio)(const ModelSpec&, const Records&, const double* proposal, double* slopes,

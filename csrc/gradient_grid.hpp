@@ -4,10 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <memory>
 
 #include "concepts.hpp"
 #include "narrow_grid.hpp"
-#include "random/count.hpp"
+#include "random/bernoulli_process.hpp"
 #include "random/rounded_normal.hpp"
 #include "second_moments.hpp"
 
@@ -17,10 +18,11 @@ enum class Sampling : int { full, without_replacement, poisson };
 
 struct QuerySpec {
   Sampling sampling;
-  double clip;       // L: bound on the norm of one unit's contribution, rounding included
-  int64_t batch;     // b, or the most units a Poisson sample can have
-  CountTable count;  // Poisson only
-  double room;       // public: as many units as a step can ever have
+  double clip;    // L: bound on the norm of one unit's contribution, rounding included
+  int64_t batch;  // b, without replacement only
+  std::shared_ptr<const GapTables> gaps;  // unless sampling is full
+  int64_t most;                           // units that a sample can have before any are dropped
+  double room;                            // public: as many units as a step can ever have
   SecondMoments moments{};
 
   // Bound on the norm of everything that one unit adds.

@@ -39,9 +39,9 @@ class GradientQuery {
   GradientQuery(const QuerySpec& spec, const ModelSpec& model, const Records& records)
       : spec_(spec), model_(model), records_(records), noise_(spec.moments.coordinates(model.dim)) {
     if (spec.sampling == Sampling::full) return;
-    subsampler_ = std::make_unique<Subsampler>(static_cast<uint64_t>(records.units()),
-                                               static_cast<uint64_t>(spec.batch));
-    for (Sample* sample : {&now_, &next_}) sample->index.resize(static_cast<size_t>(spec.batch));
+    subsampler_ = std::make_unique<Subsampler>(spec.gaps, static_cast<uint64_t>(records.units()),
+                                               static_cast<uint64_t>(spec.most));
+    for (Sample* sample : {&now_, &next_}) sample->index.resize(subsampler_->room());
   }
 
   // Before the first of consecutive steps. A sample is drawn a step early, so that its records are fetched
@@ -99,11 +99,10 @@ class GradientQuery {
   void draw(const Key& key, uint32_t chain, uint64_t step, Sample& sample) noexcept {
     Stream choice(key, Purpose::subsample, chain, step);
     sample.count = spec_.batch;
-    if (spec_.sampling == Sampling::poisson) {
-      sample.count = static_cast<int64_t>(spec_.count.draw(choice));
-      subsampler_->resize(static_cast<uint64_t>(sample.count));
-    }
-    subsampler_->draw(choice, sample.index.data());
+    if (spec_.sampling == Sampling::poisson)
+      sample.count = static_cast<int64_t>(subsampler_->draw_poisson(choice, sample.index.data()));
+    else
+      subsampler_->draw_exactly(static_cast<size_t>(spec_.batch), choice, sample.index.data());
     sample.words = choice.words_used();
   }
 

@@ -30,8 +30,8 @@ BarkerRun::BarkerRun(Target target, Barker barker, Proposal proposal, Key key, b
       chain.loglik.resize(n);
       chain.proposed_loglik.resize(n);
     } else {
-      chain.subsampler = std::make_unique<Subsampler>(n, static_cast<uint64_t>(barker_.batch));
-      chain.batch.resize(static_cast<size_t>(barker_.batch));
+      chain.subsampler = std::make_unique<Subsampler>(barker_.gaps, n, static_cast<uint64_t>(barker_.most));
+      chain.batch.resize(chain.subsampler->room());
       chain.next_batch.resize(chain.batch.size());
     }
   }
@@ -91,7 +91,7 @@ RatioSum BarkerRun::ratios(Chain& chain, uint32_t id, uint64_t step, Team& team,
 void BarkerRun::draw_next_batch(Chain& chain, uint32_t id, uint64_t step) {
   if (barker_.batch == 0) return;
   Stream choice(key_, Purpose::subsample, id, step);
-  chain.subsampler->draw(choice, chain.next_batch.data());
+  chain.subsampler->draw_exactly(static_cast<size_t>(barker_.batch), choice, chain.next_batch.data());
 }
 
 void BarkerRun::refresh_loglik(Chain& chain, Team& team, int first_thread) {

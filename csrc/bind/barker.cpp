@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "bind/sampling.hpp"
 #include "bind/shapes.hpp"
 #include "run_chains.hpp"
 
@@ -17,7 +18,8 @@ namespace pydpmc {
 namespace {
 
 Barker barker_of(double shift_per_clip, double clip, int bits, int64_t batch, int64_t n, double v_max,
-                 double c, double x_max, std::vector<double> atoms, std::vector<double> weights) {
+                 double c, double x_max, std::vector<double> atoms, std::vector<double> weights,
+                 std::shared_ptr<const GapTables> gaps, int64_t most) {
   require_grid(clip, bits);
   require(bits >= 1 && bits <= (batch > 0 ? 25 : 50), "bits must be 1 to 50, or 1 to 25 for batches");
   require(std::ldexp(static_cast<double>(n), bits) < 0x1p62, "n times 2^bits overflows a 64-bit sum");
@@ -26,6 +28,8 @@ Barker barker_of(double shift_per_clip, double clip, int bits, int64_t batch, in
           "squares overflow 64 bits");
   require(batch == 0 || (v_max > 0 && v_max < c), "v_max must lie between 0 and c");
   require(atoms.size() == weights.size(), "atoms and weights differ in length");
+  if (batch > 0) require_sampling(gaps.get(), most, n);
+  require(batch <= most, "batch must be at most `most`");
   const double units = std::ldexp(1.0, bits);
   const double scale = shift_per_clip * clip / units;
   return {scale,
@@ -36,7 +40,9 @@ Barker barker_of(double shift_per_clip, double clip, int bits, int64_t batch, in
           c,
           x_max,
           std::move(atoms),
-          std::move(weights)};
+          std::move(weights),
+          std::move(gaps),
+          most};
 }
 
 class BoundRun {
@@ -46,7 +52,7 @@ class BoundRun {
            std::vector<double> factor, double shift_per_clip, double clip, int bits, int64_t batch,
            double v_max, double c, double x_max, std::vector<double> atoms, std::vector<double> weights,
            Array init, Array draws, int64_t warmup, int64_t thin, std::optional<uint64_t> seed,
-           Starts group_start)
+           Starts group_start, std::shared_ptr<GapTables> gaps, int64_t most)
       : rows_(std::move(rows)), draws_(std::move(draws)), group_start_(std::move(group_start)) {
     const int dim = require_chains(init, draws_, warmup, thin);
     const size_t d = static_cast<size_t>(dim);
@@ -59,7 +65,7 @@ class BoundRun {
     run_ = std::make_unique<BarkerRun>(
         Target{records, spec, prior_of(prior, dim)},
         barker_of(shift_per_clip, clip, bits, batch, records.units(), v_max, c, x_max, std::move(atoms),
-                  std::move(weights)),
+                  std::move(weights), std::move(gaps), most),
         Proposal{static_cast<ProposalKind>(proposal), radius, std::move(factor)},
         seed ? key_from_seed(*seed) : key_from_os(), !seed.has_value(), static_cast<int>(init.shape(0)),
         init.data(), Draws{draws_.mutable_data(), warmup, thin, draws_.shape(1)});
@@ -105,14 +111,14 @@ void bind_barker(py::module_& m) {
       .def(py::init<RowsArray, int, bool, const std::string&, bool, std::array<double, 2>, const Array&, int,
                     double, std::vector<double>, double, double, int, int64_t, double, double, double,
                     std::vector<double>, std::vector<double>, Array, Array, int64_t, int64_t,
-                    std::optional<uint64_t>, Starts>(),
+                    std::optional<uint64_t>, Starts, std::shared_ptr<GapTables>, int64_t>(),
            py::kw_only(), py::arg("rows").noconvert(), py::arg("columns"), py::arg("has_target"),
            py::arg("model"), py::arg("intercept"), py::arg("constants"), py::arg("prior"),
            py::arg("proposal"), py::arg("radius"), py::arg("factor"), py::arg("shift_per_clip"),
            py::arg("clip"), py::arg("bits"), py::arg("batch"), py::arg("v_max"), py::arg("c"),
            py::arg("x_max"), py::arg("atoms"), py::arg("weights"), py::arg("init"),
            py::arg("draws").noconvert(), py::arg("warmup"), py::arg("thin"), py::arg("seed"),
-           py::arg("group_start").noconvert() = py::none())
+           py::arg("group_start").noconvert() = py::none(), py::arg("gaps") = py::none(), py::arg("most") = 0)
       .def("advance", &BoundRun::advance, py::arg("steps"), py::arg("threads"), py::arg("block"))
       .def("state", [](BoundRun& r) { return r.run().state(); })
       .def(

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "bind/gradient_samplers.hpp"
+#include "bind/sampling.hpp"
 #include "bind/shapes.hpp"
 #include "run_gradients.hpp"
 
@@ -39,10 +40,10 @@ class BoundGradientRun {
   BoundGradientRun(RowsArray rows, int columns, bool has_target, const std::string& model, bool intercept,
                    std::array<double, 2> constants, const Array& prior, const std::string& sampler,
                    const Parameters& parameters, const std::string& sampling, double clip, double room,
-                   int64_t batch, uint64_t first_count, std::vector<uint64_t> count_high,
-                   std::vector<uint64_t> count_low, double weight, std::vector<double> step_size,
-                   std::vector<double> noise, Array init, Array draws, int64_t warmup, int64_t thin,
-                   std::optional<uint64_t> seed, Starts group_start, std::optional<Array> squares)
+                   int64_t batch, std::shared_ptr<GapTables> gaps, int64_t most, double weight,
+                   std::vector<double> step_size, std::vector<double> noise, Array init, Array draws,
+                   int64_t warmup, int64_t thin, std::optional<uint64_t> seed, Starts group_start,
+                   std::optional<Array> squares)
       : rows_(std::move(rows)),
         draws_(std::move(draws)),
         group_start_(std::move(group_start)),
@@ -55,19 +56,17 @@ class BoundGradientRun {
     QuerySpec query{sampling_of(sampling),
                     clip,
                     batch,
-                    {first_count, std::move(count_high), std::move(count_low)},
+                    std::move(gaps),
+                    most,
                     room,
                     moments_of(sampler, parameters, dim)};
     require(static_cast<double>(records.units()) <= room, "room must be for all units");
     require(clip >= smallest && clip <= largest, "clip must lie between 2^-200 and 2^200");
     require(step_size.size() == noise.size() && !noise.empty(),
             "step_size and noise need one entry per step");
-    require(query.sampling == Sampling::full || (batch >= 1 && batch <= records.units()),
-            "batch must be 1 to n");
-    require(query.count.high.size() == query.count.low.size(), "count tables differ in length");
-    require(query.sampling != Sampling::poisson ||
-                query.count.first + query.count.high.size() <= static_cast<uint64_t>(batch),
-            "a Poisson sample could be larger than batch");
+    if (query.sampling != Sampling::full) require_sampling(query.gaps.get(), most, records.units());
+    require(query.sampling != Sampling::without_replacement || (batch >= 1 && batch <= most),
+            "batch must be 1 to most");
     require_grids(query, noise);
     const ModelSpec spec = model_of(model, records, intercept, constants, dim);
     require(!query.moments.taken() || (spec.predictors == 1 && !records.group_start),
@@ -124,15 +123,13 @@ void bind_gradients(py::module_& m) {
   py::class_<Run>(m, "GradientRun")
       .def(py::init<RowsArray, int, bool, const std::string&, bool, std::array<double, 2>, const Array&,
                     const std::string&, const Parameters&, const std::string&, double, double, int64_t,
-                    uint64_t, std::vector<uint64_t>, std::vector<uint64_t>, double, std::vector<double>,
-                    std::vector<double>, Array, Array, int64_t, int64_t, std::optional<uint64_t>, Starts,
-                    std::optional<Array>>(),
+                    std::shared_ptr<GapTables>, int64_t, double, std::vector<double>, std::vector<double>,
+                    Array, Array, int64_t, int64_t, std::optional<uint64_t>, Starts, std::optional<Array>>(),
            py::kw_only(), py::arg("rows").noconvert(), py::arg("columns"), py::arg("has_target"),
            py::arg("model"), py::arg("intercept"), py::arg("constants"), py::arg("prior"), py::arg("sampler"),
            py::arg("parameters"), py::arg("sampling"), py::arg("clip"), py::arg("room"), py::arg("batch"),
-           py::arg("first_count"), py::arg("count_high"), py::arg("count_low"), py::arg("weight"),
-           py::arg("step_size"), py::arg("noise"), py::arg("init"), py::arg("draws").noconvert(),
-           py::arg("warmup"), py::arg("thin"), py::arg("seed"),
+           py::arg("gaps"), py::arg("most"), py::arg("weight"), py::arg("step_size"), py::arg("noise"),
+           py::arg("init"), py::arg("draws").noconvert(), py::arg("warmup"), py::arg("thin"), py::arg("seed"),
            py::arg("group_start").noconvert() = py::none(), py::arg("squares").noconvert() = py::none())
       .def("advance", &Run::advance, py::arg("steps"), py::arg("threads"), py::arg("block"))
       .def("state", &Run::state)

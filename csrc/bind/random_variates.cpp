@@ -6,13 +6,13 @@
 #include "random/logistic.hpp"
 #include "random/normal.hpp"
 #include "random/stream.hpp"
-#include "random/subsample.hpp"
 #include "random/uniform.hpp"
 
 namespace py = pybind11;
 using namespace pydpmc;
 
 void bind_rounded_normal(py::module_& m);
+void bind_subsample(py::module_& m);
 
 namespace {
 
@@ -66,32 +66,6 @@ void bind_bernoulli(py::module_& m) {
         return repeat<bool>(size, [&] { return bernoulli(s, {threshold, complement}); });
       },
       py::arg("stream"), py::arg("threshold"), py::arg("complement"), py::arg("size"));
-}
-
-// Remembers b for the length of the array that draw returns.
-struct BoundSubsampler {
-  BoundSubsampler(std::uint64_t n, std::uint64_t size) : b(size), sampler(checked(n, size), size) {}
-
-  static std::uint64_t checked(std::uint64_t n, std::uint64_t size) {
-    if (n < 1 || n > 0xffffffff || size > n) throw py::value_error("need 1 <= n < 2^32 and b <= n");
-    return n;
-  }
-
-  std::uint64_t b;
-  Subsampler sampler;
-};
-
-void bind_subsample(py::module_& m) {
-  py::class_<BoundSubsampler>(m, "Subsampler")
-      .def(py::init<std::uint64_t, std::uint64_t>(), py::arg("n"), py::arg("b"))
-      .def(
-          "draw",
-          [](BoundSubsampler& self, Stream& stream) {
-            py::array_t<std::uint32_t> out(static_cast<py::ssize_t>(self.b));
-            self.sampler.draw(stream, out.mutable_data());
-            return out;
-          },
-          py::arg("stream"));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "kernels/group_ratio.hpp"
 #include "kernels/narrow_gradient.hpp"
 #include "kernels/second_moment.hpp"
+#include "random/alias_outcomes.hpp"
 #include "random/chacha20_blocks.hpp"
 
 #define PYDPMC_STRING(x) #x
@@ -15,7 +16,7 @@ PYDPMC_ISA_BEGIN
 
 extern const KernelTable table;
 const KernelTable table{
-    PYDPMC_NAME(PYDPMC_ISA), chacha20_blocks, log_likelihoods, full_ratio,    batch_ratio,
-    gradient_sums,           narrow_sums,     moment_sums,     squared_norms, log_density};
+    PYDPMC_NAME(PYDPMC_ISA), chacha20_blocks, alias_outcomes, log_likelihoods, full_ratio, batch_ratio,
+    gradient_sums,           narrow_sums,     moment_sums,    squared_norms,   log_density};
 
 PYDPMC_ISA_END

@@ -45,11 +45,12 @@ class Stream {
 
   std::uint64_t words_used() const noexcept { return next_block_ * words_per_block - (filled_ - position_); }
 
-  // The same words, in the same order, as n calls of next64.
+  // The same words, in the same order, as n calls of next64. Whole blocks go straight to their place; a first
+  // one on its own is cheaper from the buffer.
   void fill(std::uint64_t* out, std::size_t n) noexcept {
     take_buffered(out, n);
-    const std::size_t blocks = n / (buffered_blocks * words_per_block) * buffered_blocks;
-    if (blocks > 0) {
+    const std::size_t blocks = n / words_per_block;
+    if (blocks > 1) {
       write_blocks(out, blocks);
       out += blocks * words_per_block;
       n -= blocks * words_per_block;

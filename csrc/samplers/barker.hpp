@@ -11,10 +11,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <vector>
 
 #include "concepts.hpp"
 #include "random/bernoulli.hpp"
+#include "random/bernoulli_process.hpp"
 
 namespace pydpmc {
 
@@ -24,9 +26,11 @@ struct Barker {
   int64_t batch;   // 0: full data
   double v_scale;  // kappa (w N B)^2 / 4^bits
   double v_max;
-  double c;                            // C
-  double x_max;                        // |D*| is clamped to it
-  std::vector<double> atoms, weights;  // V_cor
+  double c;                               // C
+  double x_max;                           // |D*| is clamped to it
+  std::vector<double> atoms, weights;     // V_cor
+  std::shared_ptr<const GapTables> gaps;  // minibatch
+  int64_t most;                           // units that a sample can have before any are dropped
 };
 
 // Public, so clamping it costs nothing; it keeps the rounding error of D far below what is charged.

@@ -160,7 +160,8 @@ def _natural_scale(request: Request, relative_step: float) -> float:
 
 
 def _cost(request: Request, settings: Settings, steps: int) -> float:
-    return request.cost([(settings.event(request.adjacency), steps * request.chains)])
+    settings = dataclasses.replace(settings, steps=steps)
+    return request.cost(settings.uses(request.adjacency, request.chains), settings.total_variation(request.chains))
 
 
 def _affordable_steps(request: Request, settings: Settings, unspent: float = UNSPENT) -> int:

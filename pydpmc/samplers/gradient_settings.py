@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ..accounting import Event, Gaussian
 from ..public import Public
-from .binomial import COUNT_ERROR, count_table
+from .batches import BATCH_ERRORS, batch_arguments
 from .protocol import Release, all_iterates
 from .schedules import Constant, Schedule
 
@@ -108,7 +108,7 @@ class GradientSettings:
 
     def total_variation(self, chains: int) -> float:
         """Return how far the random numbers of the run are from the laws that are accounted."""
-        per_step = self.released * ROUNDED_NORMAL_ERROR + (COUNT_ERROR if self.sampling == "poisson" else 0.0)
+        per_step = self.released * ROUNDED_NORMAL_ERROR + BATCH_ERRORS[self.sampling]
         return self.steps * chains * per_step
 
     @property
@@ -126,7 +126,6 @@ class GradientSettings:
 
     def start(self, core: Any, common: dict[str, Any], public: Public) -> Any:
         """Return the run in the compiled core, which planning itself never touches."""
-        table = count_table(public.n, self.rate) if self.sampling == "poisson" else None
         return core.GradientRun(
             **common,
             sampler=self.sampler,
@@ -134,10 +133,8 @@ class GradientSettings:
             sampling=self.sampling,
             clip=self.clip,
             room=self.room,
-            batch=table.most if table else self.batch_size,
-            first_count=table.first if table else 0,
-            count_high=list(table.high) if table else [],
-            count_low=list(table.low) if table else [],
+            batch=self.batch_size,
+            **batch_arguments(core, self.sampling, public.n, self.batch_size, self.rate),
             weight=self.w / self.rate,
             step_size=self.step_sizes.tolist(),
             noise=self.noise.tolist(),

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..accounting import AcceptBit, Event, MinibatchAcceptBit
 from ..public import Public
+from .batches import SUBSET_ERROR, subset_arguments
 from .protocol import Release, all_iterates
 from .walk import KINDS, Walk
 
@@ -74,8 +75,8 @@ class Settings:
         return [(self.event(adjacency), self.steps * chains)]
 
     def total_variation(self, chains: int) -> float:
-        """Return 0: the arithmetic of the accept bit is in its shift."""
-        return 0.0
+        """Return how far batches are from uniform subsets; the arithmetic of the accept bit is in its shift."""
+        return self.steps * chains * SUBSET_ERROR if self.batch_size else 0.0
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -92,7 +93,7 @@ class Settings:
 
     def start(self, core: Any, common: dict[str, Any], public: Public) -> Any:
         """Return the run in the compiled core, which planning itself never touches."""
-        return core.BarkerRun(**common, **self.core_arguments(public))
+        return core.BarkerRun(**common, **self.core_arguments(core, public))
 
     def forecast(self, model: Model, public: Public, chains: int) -> Forecast:
         """Return what the chains can be expected to do."""
@@ -120,7 +121,7 @@ class Settings:
 
         return barker_rows(self, size)
 
-    def core_arguments(self, public: Public) -> dict[str, Any]:
+    def core_arguments(self, core: Any, public: Public) -> dict[str, Any]:
         """Return the sampler's arguments of ``_core.BarkerRun``."""
         weight = self.w * public.n / self.batch_size if self.batch_size else self.w
         arguments: dict[str, Any] = {
@@ -142,4 +143,5 @@ class Settings:
             "x_max": bit.x_max,
             "atoms": np.concatenate([law.atoms, -law.atoms]).tolist(),
             "weights": np.tile(0.5 * law.weights, 2).tolist(),
+            **subset_arguments(core, public.n, self.batch_size),
         }

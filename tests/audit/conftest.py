@@ -37,7 +37,7 @@ def planned(records: npt.ArrayLike, offset: float, *, adjacency: str = "replace"
 def accepts(plan: Any, data: Any, count: int, seed: int, **changed: float) -> Floats:
     """Return accept bits of the frozen move; `changed` plants a fault behind the plan's back."""
     core = _core.BarkerRun(
-        **((_target_arguments(plan, data) | plan.settings.core_arguments(data.public)) | changed),
+        **((_target_arguments(plan, data) | plan.settings.core_arguments(_core, data.public)) | changed),
         init=np.zeros((1, 1)),
         draws=np.empty((1, 0, 1)),
         warmup=0,

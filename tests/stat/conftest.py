@@ -46,7 +46,7 @@ def compiled_run() -> Callable[..., Any]:
     def build(plan: dp.Plan, data: dp.Data, seed: int, **changed: Any) -> tuple[Any, Floats]:
         """Return the compiled run of a plan, all draws kept, and the array it fills."""
         draws = np.full((plan.chains, plan.settings.steps, plan.settings.walk.dim), np.nan)
-        arguments = (_target_arguments(plan, data) | plan.settings.core_arguments(data.public)) | changed
+        arguments = (_target_arguments(plan, data) | plan.settings.core_arguments(_core, data.public)) | changed
         core = _core.BarkerRun(
             **arguments, init=start_points(plan, plan.chains, seed), draws=draws, warmup=0, thin=1, seed=seed
         )

@@ -55,7 +55,7 @@ def alternating(rng: np.random.Generator, x: Floats, w: float) -> dict[str, Floa
     for t in range(TRANSITIONS):
         y = theta[0, 0] * x + np.exp(theta[0, 1]) * rng.normal(size=N)
         data = dp.Data(x, y)
-        arguments = _target_arguments(plan, data) | plan.settings.core_arguments(data.public)
+        arguments = _target_arguments(plan, data) | plan.settings.core_arguments(_core, data.public)
         core = _core.BarkerRun(**arguments, init=theta, draws=last, warmup=STEPS - 1, thin=1, seed=t)
         core.advance(STEPS, 1, 64)
         theta = last[0].copy()

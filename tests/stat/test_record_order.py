@@ -61,7 +61,7 @@ class Detector:
         data = dp.Data(x, y, on_invalid="drop")
         sampler = dp.Barker(steps=1, proposal="gaussian", scale=1.0, clip=CLIP)
         plan = dp.plan(MODELS[self.name](prior=dp.Normal(loc=tuple(loc))), data.public, sampler, private=False)
-        arguments = (_target_arguments(plan, data) | plan.settings.core_arguments(data.public)) | {
+        arguments = (_target_arguments(plan, data) | plan.settings.core_arguments(_core, data.public)) | {
             "bits": BITS,
             "shift_per_clip": UNIT * 2.0**BITS / CLIP,
         }

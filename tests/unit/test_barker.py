@@ -169,7 +169,7 @@ def test_minibatch_bits_equal_a_replay_of_the_definition(rng):
         dp.Barker(steps=1, scale=0.1, clip=clip, batch_size=b, proposal="gaussian", c=2.0, w=0.4),
         private=False,
     ).settings
-    arguments = settings.core_arguments(dp.Data(rows).public)
+    arguments = settings.core_arguments(_core, dp.Data(rows).public)
     draws = np.zeros((1, 1, 1))
     walk = settings.walk
     core = _core.BarkerRun(
@@ -184,12 +184,13 @@ def minibatch_replay(x, theta, proposal, b, clip, settings, steps):
     from scipy.special import ndtr
 
     from pydpmc.accounting.correction import correction
+    from pydpmc.samplers.batches import subset_arguments
 
     law, n, w, key = correction(settings.c), len(x), settings.w, random.key_from_seed(3)
-    subsampler = random.Subsampler(n, b)
+    subsampler = random.Subsampler(n=n, **subset_arguments(_core, n, b))
     bits = []
     for t in range(steps):
-        batch = subsampler.draw(random.Stream(key, random.purposes["subsample"], 0, t))
+        batch = subsampler.draw_exactly(b, random.Stream(key, random.purposes["subsample"], 0, t))
         ratios = np.clip(0.5 * (x[batch] - theta) ** 2 - 0.5 * (x[batch] - proposal) ** 2, -clip, clip)
         star = w * n * ratios.mean() + 0.5 * (theta**2 - proposal**2)
         variance = (1 - b / n) / (b - 1) * (w * n) ** 2 * ratios.var()

@@ -3,6 +3,7 @@
 import pytest
 
 import pydpmc as dp
+from pydpmc import _core
 from pydpmc.errors import UnsupportedEventError
 
 BUDGET = {"epsilon": 1.0, "delta": 1e-6}
@@ -26,7 +27,7 @@ def test_under_add_remove_a_plan_does_not_depend_on_n(sampler, public_n):
     assert repr(a) == repr(b) == repr(c)
     assert str(a) == str(b) == str(c)
     assert a.describe() == c.describe()
-    assert a.settings.core_arguments(public(5)) == c.settings.core_arguments(public(10**9))
+    assert a.settings.core_arguments(_core, public(5)) == c.settings.core_arguments(_core, public(10**9))
 
 
 @pytest.mark.parametrize("public_n", [None, 5])

@@ -1,4 +1,4 @@
-"""Subsets without replacement: distinct, every one equally likely."""
+"""Subsets without replacement: distinct, in order, every one equally likely."""
 
 import itertools
 import math
@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 from pydpmc import _core
+from pydpmc.samplers.batches import subset_arguments
 
 random = _core.random
 ALPHA = 1e-6
@@ -17,9 +18,13 @@ def subsample_stream(seed: int):
     return random.Stream(random.key_from_seed(seed), random.purposes["subsample"], 0, 0)
 
 
+def subsampler(n: int, b: int):
+    return random.Subsampler(n=n, **subset_arguments(_core, n, b))
+
+
 def draws(n: int, b: int, count: int, seed: int) -> np.ndarray:
-    sampler, stream = random.Subsampler(n, b), subsample_stream(seed)
-    return np.array([sampler.draw(stream) for _ in range(count)])
+    sampler, stream = subsampler(n, b), subsample_stream(seed)
+    return np.array([sampler.draw_exactly(b, stream) for _ in range(count)])
 
 
 SIZES = [(1, 0), (1, 1), (2, 1), (63, 5), (64, 64), (65, 64), (65, 1), (128, 100), (4096, 2048), (4097, 2049)]
@@ -27,13 +32,13 @@ SIZES += [(1000, 0), (1000, 999), (1000, 1000), (10**5, 3), (10**5, 99_990), (26
 
 
 @pytest.mark.parametrize(("n", "b"), SIZES)
-def test_subsets_are_distinct_and_in_range(n: int, b: int) -> None:
-    sampler, stream = random.Subsampler(n, b), subsample_stream(30)
+def test_subsets_are_distinct_in_order_and_in_range(n: int, b: int) -> None:
+    sampler, stream = subsampler(n, b), subsample_stream(30)
     for _ in range(30):
-        subset = sampler.draw(stream)
+        subset = sampler.draw_exactly(b, stream).astype(np.int64)
         assert subset.shape == (b,)
-        assert len(set(subset.tolist())) == b
-        assert b == 0 or subset.max() < n
+        assert (np.diff(subset) > 0).all()
+        assert b == 0 or subset[-1] < n
 
 
 @pytest.mark.parametrize(("n", "b"), [(1, 1), (5, 1), (5, 4), (6, 3), (7, 2), (7, 5), (8, 4), (9, 7)])
@@ -90,15 +95,25 @@ def test_the_same_stream_gives_the_same_subset_on_every_instruction_set() -> Non
 
 def test_a_used_sampler_is_as_good_as_a_new_one() -> None:
     for n, b in [(500, 20), (500, 480)]:
-        used, old = random.Subsampler(n, b), subsample_stream(36)
+        used, old = subsampler(n, b), subsample_stream(36)
         for _ in range(50):
-            used.draw(old)
+            used.draw_exactly(b, old)
         again, fresh = subsample_stream(37), subsample_stream(37)
-        np.testing.assert_array_equal(used.draw(again), random.Subsampler(n, b).draw(fresh))
+        np.testing.assert_array_equal(used.draw_exactly(b, again), subsampler(n, b).draw_exactly(b, fresh))
         assert again.next64() == fresh.next64()
 
 
-@pytest.mark.parametrize(("n", "b"), [(0, 0), (5, 6), (2**32, 5)])
-def test_impossible_sizes_are_refused(n: int, b: int) -> None:
-    with pytest.raises(ValueError, match="need 1 <= n"):
-        random.Subsampler(n, b)
+@pytest.mark.parametrize(
+    ("n", "most", "b", "words"),
+    [
+        (0, 1, 0, "1 to 2"),
+        (2**31 + 1, 5, 5, "1 to 2"),
+        (5, 6, 5, "most must be"),
+        (5, 0, 0, "most must be"),
+        (9, 4, 5, "b must"),
+    ],
+)
+def test_impossible_sizes_are_refused(n: int, most: int, b: int, words: str) -> None:
+    gaps = subset_arguments(_core, 9, 5)["gaps"]
+    with pytest.raises(ValueError, match=words):
+        random.Subsampler(gaps, n, most).draw_exactly(b, subsample_stream(1))

@@ -1,0 +1,96 @@
+// pydpmc._core.random, third part: the tables of gaps, and the samples drawn with them.
+#include "random/subsample.hpp"
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "bind/sampling.hpp"
+
+namespace py = pybind11;
+using namespace pydpmc;
+
+namespace {
+
+template <class T>
+using Column = py::array_t<T, py::array::c_style>;
+using Columns = std::tuple<Column<std::uint32_t>, Column<std::uint64_t>, Column<std::uint64_t>>;
+
+template <class T>
+std::vector<T> copied(const Column<T>& from) {
+  require(from.ndim() == 1 && from.size() == alias_field::column + 1, "an alias table has 4096 columns");
+  return {from.data(), from.data() + from.size()};
+}
+
+AliasTable table_of(const Columns& columns) {
+  AliasTable table{copied(std::get<0>(columns)), copied(std::get<1>(columns)), copied(std::get<2>(columns))};
+  require(*std::max_element(table.entry.begin(), table.entry.end()) <= alias_field::mask,
+          "an entry of an alias table has 21 bits");
+  return table;
+}
+
+std::shared_ptr<GapTables> gap_tables(double rate, double overflow, const Columns& gap,
+                                      const std::optional<Columns>& remainder) {
+  require(rate > 0.0 && rate <= 1.0 && overflow >= 0.0 && overflow < 1.0,
+          "rate and overflow are probabilities");
+  return std::make_shared<GapTables>(
+      GapTables{rate, overflow, table_of(gap), remainder ? table_of(*remainder) : AliasTable{}});
+}
+
+struct GivenWords {
+  const Column<std::uint64_t>& words;
+  py::ssize_t used = 0;
+  std::uint64_t next64() { return words.at(used++); }
+};
+
+py::array_t<std::uint32_t> copied_sample(const std::vector<std::uint32_t>& sample, std::size_t size) {
+  return py::array_t<std::uint32_t>(static_cast<py::ssize_t>(size), sample.data());
+}
+
+void bind_tables(py::module_& m) {
+  py::class_<GapTables, std::shared_ptr<GapTables>>(m, "GapTables")
+      .def(py::init(&gap_tables), py::arg("rate"), py::arg("overflow"), py::arg("gap"), py::arg("remainder"))
+      .def(
+          "settle",
+          [](const GapTables& tables, std::uint32_t field, const Column<std::uint64_t>& words) {
+            GivenWords given{words};
+            const std::uint32_t outcome = tables.gap.settle(field & alias_field::mask, given);
+            return py::make_tuple(outcome, given.used);
+          },
+          py::arg("field"), py::arg("words"), "For tests: the outcome of a tie, and how many words it took.");
+}
+
+}  // namespace
+
+void bind_subsample(py::module_& m) {
+  bind_tables(m);
+  py::class_<Subsampler>(m, "Subsampler")
+      .def(py::init([](std::shared_ptr<GapTables> tables, std::int64_t n, std::int64_t most) {
+             require_sampling(tables.get(), most, n);
+             return Subsampler(std::move(tables), static_cast<std::uint64_t>(n),
+                               static_cast<std::uint64_t>(most));
+           }),
+           py::arg("gaps"), py::arg("n"), py::arg("most"))
+      .def(
+          "draw_poisson",
+          [](const Subsampler& self, Stream& stream) {
+            std::vector<std::uint32_t> sample(self.room());
+            return copied_sample(sample, self.draw_poisson(stream, sample.data()));
+          },
+          py::arg("stream"))
+      .def(
+          "draw_exactly",
+          [](const Subsampler& self, std::size_t b, Stream& stream) {
+            require(b <= self.most(), "b must be at most `most`");
+            std::vector<std::uint32_t> sample(self.room());
+            self.draw_exactly(b, stream, sample.data());
+            return copied_sample(sample, b);
+          },
+          py::arg("b"), py::arg("stream"));
+}
