@@ -66,7 +66,7 @@ class Subsampler {
     for (std::size_t i = 0; i < count; ++i) {
       const std::uint32_t member = out[i];
       out[kept] = member;
-      kept += member != dropped;
+      kept += member < dropped;
     }
   }
 

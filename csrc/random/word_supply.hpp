@@ -16,7 +16,8 @@ class WordSupply {
   static constexpr std::size_t longest_run = 32;
 
   // More than `expected` words cost a little more each.
-  WordSupply(Stream& stream, std::size_t expected) noexcept : stream_(stream), expected_(expected) {}
+  WordSupply(Stream& stream, std::size_t expected) noexcept
+      : stream_(stream), expected_(expected), least_(expected > one_block ? four_blocks : one_block) {}
 
   struct Run {
     const std::uint64_t* words;  // valid until the next call
@@ -36,18 +37,18 @@ class WordSupply {
   }
 
  private:
-  static constexpr std::size_t few = 32, many = 64;  // words of 4 and of 8 blocks
+  static constexpr std::size_t one_block = 8, four_blocks = 32, eight_blocks = 64;  // in words
 
   void fetch() noexcept {
     front_ = 0;
-    back_ = expected_ > few ? many : few;
+    back_ = expected_ > four_blocks ? eight_blocks : least_;
     expected_ -= std::min(expected_, back_);
     stream_.fill(words_, back_);
   }
 
   Stream& stream_;
-  std::size_t expected_, front_ = 0, back_ = 0;
-  std::uint64_t words_[many];
+  std::size_t expected_, least_, front_ = 0, back_ = 0;
+  std::uint64_t words_[eight_blocks];
 };
 
 }  // namespace pydpmc

@@ -44,7 +44,7 @@ class Setting(NamedTuple):
 
 
 SETTINGS = [Setting(0.05, 1.0, 100, 0.90), Setting(0.2, 2.0, 100, 0.90), Setting(0.01, 0.8, 200, 0.80)]
-RUNS, SLOW_RUNS = 10_000, 200_000  # per world
+RUNS, SLOW_RUNS = 20_000, 200_000  # per world
 
 
 def event(setting: Setting, sigma: float) -> acc.Guarantee:

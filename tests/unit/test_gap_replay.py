@@ -17,9 +17,10 @@ class Supply:
 
     def __init__(self, stream, expected):
         self.stream, self.expected, self.words, self.ties = stream, expected, [], 0
+        self.least = 32 if expected > 8 else 8
 
     def fetch(self):
-        size = 64 if self.expected > 32 else 32
+        size = 64 if self.expected > 32 else self.least
         self.expected -= min(self.expected, size)
         self.words = [int(self.stream.next64()) for _ in range(size)]
 
