@@ -1,8 +1,7 @@
 #include "run_gradients.hpp"
 
+#include <algorithm>
 #include <utility>
-
-#include "chains.hpp"
 
 namespace pydpmc {
 
@@ -41,9 +40,10 @@ GradientRun::GradientRun(Target target, const QuerySpec& query, double weight, S
   const size_t dim = static_cast<size_t>(target_.model.dim);
   for (size_t c = 0; c < chains_.size(); ++c) {
     GradientChain& chain = chains_[c];
-    chain.theta.assign(init + c * dim, init + (c + 1) * dim);
-    chain.noised_sum.resize(released_);
-    chain.gradient.resize(dim);
+    chain.theta = apart(dim);
+    std::copy_n(init + c * dim, dim, chain.theta.begin());
+    chain.noised_sum = apart(released_);
+    chain.gradient = apart(dim);
     chain.sampler = at_rest(sampler, dim);
     chain.query = std::make_unique<GradientQuery>(query, target_.model, target_.records);
   }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "chains.hpp"
 #include "gradient_query.hpp"
 #include "random/key.hpp"
 #include "run_target.hpp"
@@ -19,7 +20,7 @@ struct Schedule {
   std::vector<double> step_size, noise;
 };
 
-struct GradientChain {
+struct alignas(cache_line) GradientChain {
   std::vector<double> theta, noised_sum, gradient;
   AnyGradientSampler sampler;
   std::unique_ptr<GradientQuery> query;
