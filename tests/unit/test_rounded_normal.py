@@ -239,7 +239,8 @@ def test_a_word_settles_a_draw_unless_it_ties_or_falls_into_an_upper_piece(table
     assert listed.tolist() == np.flatnonzero(unsettled).tolist()
     settled = ~np.array(unsettled)
     np.testing.assert_array_equal(found[settled], np.array(values)[settled])
-    assert settled.any() and not settled.all()
+    assert settled.any()
+    assert not settled.all()
 
 
 def test_the_shortcuts_at_the_curve_enclose_what_the_series_gives() -> None:
