@@ -7,6 +7,7 @@
 
 #include "chains.hpp"
 #include "gradient_query.hpp"
+#include "models/prior_slopes.hpp"
 #include "random/key.hpp"
 #include "run_target.hpp"
 #include "samplers/all.hpp"
@@ -55,6 +56,7 @@ class GradientRun {
   void step(GradientChain& chain, uint32_t id, int64_t step, Team& team, int first_thread);
 
   Target target_;
+  PriorSlopes prior_slopes_;
   std::vector<double> squares_;
   bool full_;
   size_t released_;  // length of a noised sum
