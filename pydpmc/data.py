@@ -116,6 +116,7 @@ class Data:
         self._rows = table.empty_rows(stored.rows, width, target is not None, storage)
         with np.errstate(all="ignore"):  # a warning would depend on the records
             invalid = self._fill(features, target, stored.order)
+        self._rows.flags.writeable = False  # row_squares() and the bounds hold for these numbers
         if on_invalid == "raise":
             self._refuse(invalid)
 
@@ -128,6 +129,7 @@ class Data:
         """Return |x|^2 of every stored row, as private as the rows; computed at the first call and kept."""
         if self._squares is None:
             self._squares = table.squares(self._rows, self._public)
+            self._squares.flags.writeable = False
         return self._squares
 
     def require_labels(self, model: str, count: int) -> None:

@@ -8,6 +8,8 @@
 #include "kernels/second_moment.hpp"
 #include "random/alias_outcomes.hpp"
 #include "random/chacha20_blocks.hpp"
+#include "random/keep_unmarked.hpp"
+#include "random/normal_candidates.hpp"
 
 #define PYDPMC_STRING(x) #x
 #define PYDPMC_NAME(x) PYDPMC_STRING(x)
@@ -15,8 +17,18 @@
 PYDPMC_ISA_BEGIN
 
 extern const KernelTable table;
-const KernelTable table{
-    PYDPMC_NAME(PYDPMC_ISA), chacha20_blocks, alias_outcomes, log_likelihoods, full_ratio, batch_ratio,
-    gradient_sums,           narrow_sums,     moment_sums,    squared_norms,   log_density};
+const KernelTable table{PYDPMC_NAME(PYDPMC_ISA),
+                        chacha20_blocks,
+                        alias_outcomes,
+                        keep_unmarked,
+                        normal_candidates,
+                        log_likelihoods,
+                        full_ratio,
+                        batch_ratio,
+                        gradient_sums,
+                        narrow_sums,
+                        moment_sums,
+                        squared_norms,
+                        log_density};
 
 PYDPMC_ISA_END

@@ -39,31 +39,27 @@ class Stream {
                static_cast<std::uint32_t>(step >> 32)} {}
 
   std::uint64_t next64() noexcept {
-    if (position_ == filled_) refill();
+    if (position_ == filled_) refill(1);
     return buffer_[position_++];
   }
 
   std::uint64_t words_used() const noexcept { return next_block_ * words_per_block - (filled_ - position_); }
 
-  // The same words, in the same order, as n calls of next64. Whole blocks go straight to their place; a first
-  // one on its own is cheaper from the buffer.
+  // The same words, in the same order, as n calls of next64. Blocks that fill a group go straight to their
+  // place, the rest through the buffer, whose group has room for later words.
   void fill(std::uint64_t* out, std::size_t n) noexcept {
     take_buffered(out, n);
-    const std::size_t blocks = n / words_per_block;
-    if (blocks > 1) {
-      write_blocks(out, blocks);
-      out += blocks * words_per_block;
-      n -= blocks * words_per_block;
-    }
+    write_whole(out, n, n / words_per_block / buffered_blocks * buffered_blocks);
+    if (n == smallest_group * words_per_block) write_whole(out, n, smallest_group);
     while (n > 0) {
-      refill();
+      refill(n);
       take_buffered(out, n);
     }
   }
 
  private:
   static constexpr std::size_t words_per_block = chacha20_words / 2;
-  static constexpr std::size_t buffered_blocks = 8;
+  static constexpr std::size_t buffered_blocks = 8, smallest_group = 4;
   static constexpr std::uint64_t max_blocks = std::uint64_t{1} << 32;
 
   void take_buffered(std::uint64_t*& out, std::size_t& n) noexcept {
@@ -74,9 +70,16 @@ class Stream {
     n -= taken;
   }
 
+  void write_whole(std::uint64_t*& out, std::size_t& n, std::size_t blocks) noexcept {
+    if (blocks == 0) return;
+    write_blocks(out, blocks);
+    out += blocks * words_per_block;
+    n -= blocks * words_per_block;
+  }
+
   // Most streams end within their first block, which is cheaper alone than as a lane of many.
-  void refill() noexcept {
-    const std::size_t blocks = next_block_ == 0 ? 1 : buffered_blocks;
+  void refill(std::size_t wanted) noexcept {
+    const std::size_t blocks = next_block_ == 0 && wanted <= words_per_block ? 1 : buffered_blocks;
     write_blocks(buffer_, blocks);
     position_ = 0;
     filled_ = blocks * words_per_block;

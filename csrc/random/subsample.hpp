@@ -42,7 +42,7 @@ class Subsampler {
   }
 
  private:
-  static constexpr std::uint32_t dropped = 0xffffffff;
+  static constexpr std::uint32_t dropped = 0xffffffff;  // as keep_unmarked has it
 
   // Uniform ranks by Lemire's exact multiply and reject, with half a word; one that is dropped already is
   // drawn again.
@@ -62,12 +62,7 @@ class Subsampler {
       todo -= drop_one(word & 0xffffffff);
       if (todo > 0) todo -= drop_one(word >> 32);
     }
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::uint32_t member = out[i];
-      out[kept] = member;
-      kept += member < dropped;
-    }
+    kernels().keep_unmarked(out, count);
   }
 
   std::shared_ptr<const GapTables> tables_;
