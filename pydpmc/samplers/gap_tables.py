@@ -15,6 +15,8 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from ..errors import InvalidArgument
+
 COLUMN_BITS, HEAD_BITS, TAIL_BITS = 12, 9, 128  # of csrc/random/alias_field.hpp and alias_table.hpp
 COLUMNS = 1 << COLUMN_BITS
 FULL = 1 << (HEAD_BITS + TAIL_BITS)  # the threshold of a column that has no use for its alias
@@ -47,7 +49,7 @@ class GapTables:
 def gap_tables(rate: float) -> GapTables:
     """Return the tables of a Bernoulli process, rate taken as the exact rational number it is."""
     if not LEAST_RATE <= rate <= 1.0:
-        raise ValueError(f"a sampling rate must lie between 2^-64 and 1, not {rate:.3g}")
+        raise InvalidArgument(f"a sampling rate must lie between 2^-64 and 1, not {rate:.3g}")
     absent = _powers(Fraction(1 - Fraction(rate)))
     if rate >= SPARSE:
         return GapTables(rate, absent[-2] / absent[0], _table(absent[:-1]), None)
