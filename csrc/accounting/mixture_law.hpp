@@ -9,7 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "accounting/normal_law.hpp"
+
 namespace pydpmc {
+
+using accounting::normal_cdf;
 
 struct Interval {
   double lo, hi;
@@ -73,7 +77,6 @@ class MixtureLaw {
   }
 
  private:
-  static double normal_cdf(double t) { return 0.5 * std::erfc(-t * std::numbers::sqrt2 * 0.5); }
   static double gauss(double t) {
     return std::exp(-0.5 * t * t) * 0.5 * std::numbers::inv_sqrtpi * std::numbers::sqrt2;
   }

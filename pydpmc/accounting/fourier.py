@@ -20,12 +20,10 @@ SMALLEST_SPECTRUM = 1e-280
 
 def compose(cumulants: Cumulants, tilt: float) -> ComposedLoss:
     """Compose each loss with its multiplicity, tilted by `tilt`."""
-    from scipy import fft
-
     step = cumulants.items[0][0].step
     bottom, top = cumulants.reach(tilt, -1), cumulants.reach(tilt, 1)
     start = math.floor(bottom / step)
-    length = fft.next_fast_len(max(16, math.ceil(top / step) - start + 2), real=True)
+    length = quick_length(max(16, math.ceil(top / step) - start + 2))
     entries, entry_error = _tilted_convolution(cumulants, tilt, length, start)
     return ComposedLoss(
         step=step,
@@ -47,13 +45,11 @@ def _tilted_convolution(cumulants: Cumulants, tilt: float, length: int, start: i
     spectrum W of a probability vector is off by a small multiple of log2(length) ulps; that reaches the
     product G = prod W^n as n |G| / |W| times it, and the inverse transform averages over the frequencies.
     """
-    from scipy import fft
-
     log_spectrum = np.zeros(length // 2 + 1, dtype=complex)
     weakest = np.zeros(length // 2 + 1)
     offset = 0
     for (loss, n), losses in cumulants.pairs():
-        spectrum = fft.rfft(_folded(tilted(loss.masses, losses, tilt)[0], length))
+        spectrum = np.fft.rfft(_folded(tilted(loss.masses, losses, tilt)[0], length))
         spectrum[np.abs(spectrum) < SMALLEST_SPECTRUM] = SMALLEST_SPECTRUM
         log_one = np.log(spectrum)
         log_spectrum += n * log_one
@@ -64,7 +60,7 @@ def _tilted_convolution(cumulants: Cumulants, tilt: float, length: int, start: i
     carried = np.exp(np.minimum(magnitude - weakest, 0.0)) + np.exp(magnitude)
     ulps = 8 * (math.log2(length) + 8) * (count + 1)
     entry_error = UNIT * ulps * 2 * float(np.sum(carried)) / length
-    composed = fft.irfft(np.exp(log_spectrum), length)
+    composed = np.fft.irfft(np.exp(log_spectrum), length)
     return np.roll(composed, (offset - start) % length), entry_error
 
 
@@ -82,3 +78,16 @@ def _folded(masses: Floats, length: int) -> Floats:
     padded[: len(masses)] = masses
     folded: Floats = padded.reshape(rows, length).sum(axis=0)
     return folded
+
+
+def quick_length(least: int) -> int:
+    """The smallest length from `least` on that has no prime factor above 5: its transform is quick."""
+    best = 1 << (least - 1).bit_length()
+    fives = 1
+    while fives < best:
+        odd = fives
+        while odd < best:
+            best = min(best, odd << (-(-least // odd) - 1).bit_length())
+            odd *= 3
+        fives *= 5
+    return best

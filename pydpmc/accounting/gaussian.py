@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import special
+from .._core import erfcx
 from .events import Event, Floats
 from .figures import lower, upper
 from .gaussian_cells import LARGEST_DEVIATION, gaussian_loss
@@ -32,10 +32,10 @@ def gdp_delta(mu: float, eps: Floats) -> Floats:
     if mu == 0.0:
         return np.zeros_like(eps)
     here, there = mu / 2 - eps / mu, -mu / 2 - eps / mu
-    mills = 0.5 * (special.erfcx(np.maximum(-here, 0.0) / math.sqrt(2)) - special.erfcx(-there / math.sqrt(2)))
+    mills = 0.5 * (erfcx(np.maximum(-here, 0.0) / math.sqrt(2)) - erfcx(-there / math.sqrt(2)))
     tail = np.exp(-0.5 * here * here) * mills
     body = 1.0 - 0.5 * np.exp(-0.5 * here * here) * (
-        special.erfcx(np.maximum(here, 0.0) / math.sqrt(2)) + special.erfcx(-there / math.sqrt(2))
+        erfcx(np.maximum(here, 0.0) / math.sqrt(2)) + erfcx(-there / math.sqrt(2))
     )
     cancelled = 4 * UNIT  # ulps lost by the subtractions above
     raised: Floats = np.where(here > 0.0, body + cancelled, tail) * (1 + 1e-12 + 16 * cancelled / mu)

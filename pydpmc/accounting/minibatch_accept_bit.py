@@ -16,7 +16,7 @@ from numbers import Integral
 import numpy as np
 import numpy.typing as npt
 
-from .. import _core, special
+from .._core import minibatch_profile, normal_cdf
 from ..errors import InvalidArgument
 from .correction import Correction, Floats, correction
 from .events import ProfileEvent
@@ -132,10 +132,9 @@ class MinibatchAcceptBit(ProfileEvent):
 
 @functools.lru_cache(maxsize=256)
 def _clamp(v_max: float, c: float) -> float:
-
     law = correction(c)
     for x in np.arange(16.0, 0.0, -0.125).tolist():
-        far = [special.ndtr((np.append(law.atoms, -law.atoms) - x) / math.sqrt(c - v)) for v in (0.0, v_max)]
+        far = [normal_cdf((np.append(law.atoms, -law.atoms) - x) / math.sqrt(c - v)) for v in (0.0, v_max)]
         if 0.5 * float(np.tile(law.weights, 2) @ np.minimum(*far)) >= _SMALLEST_PROBABILITY:
             return float(x)
     raise InvalidArgument(f"c - v_max = {c - v_max} leaves too little noise")
@@ -178,7 +177,7 @@ def _nodes_up_to(top: float) -> Floats:
 
 def _bounds_at(bit: MinibatchAcceptBit, a: Floats) -> Floats:
     law = bit.correction
-    upper, _, _ = _core.minibatch_profile(
+    upper, _, _ = minibatch_profile(
         atoms=np.append(law.atoms, -law.atoms).tolist(),
         weights=np.tile(law.weights / 2.0, 2).tolist(),
         c=bit.c,
