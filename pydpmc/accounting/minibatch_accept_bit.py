@@ -172,7 +172,8 @@ def _nodes_up_to(top: float) -> Floats:
     even = top * np.linspace(0.0, 1.0, 201)
     before = top * (1.0 - np.geomspace(1e-4, 5e-3, 20))
     after = top * (1.0 + np.append(np.linspace(5e-4, 5e-3, 10), np.geomspace(1e-2, 1.0, 20)))
-    return np.unique(np.concatenate([even, before, after]))
+    nodes = np.sort(np.concatenate([even, before, after]))
+    return nodes[np.append(True, np.diff(nodes) > 0.0)]
 
 
 def _bounds_at(bit: MinibatchAcceptBit, a: Floats) -> Floats:
@@ -193,7 +194,7 @@ def _bounds_at(bit: MinibatchAcceptBit, a: Floats) -> Floats:
 def _largest_loss_on_a_grid(bit: MinibatchAcceptBit) -> float:
     """Where to put the nodes; no bound rests on it."""
     law, shift = bit.correction, min(bit.s, 2.0 * bit.x_max)
-    x = np.linspace(-bit.x_max, max(-bit.x_max, bit.x_max - shift), 641)[:, None]
+    x = np.linspace(-bit.x_max, max(-bit.x_max, bit.x_max - shift), 321)[:, None]
     v = np.linspace(0.0, bit.v_max, 17)
     below = np.log(law.cdf(x, v))
     return max(
