@@ -8,6 +8,7 @@ Chernoff's inequality and added, and so is the round-off of the transforms.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ NEGLIGIBLE = -80.0  # logarithm of what the product of the spectra, without its 
 LEFT_OUT = math.exp(-55.0)  # what the exact one may hold there
 
 
+@lru_cache(maxsize=2)  # the two directions, asked again at nearly the same delta
 def compose(cumulants: Cumulants, tilt: float) -> ComposedLoss:
     """Compose each loss with its multiplicity, tilted by `tilt`."""
     step = cumulants.items[0][0].step
