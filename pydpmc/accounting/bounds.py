@@ -129,13 +129,14 @@ def fourier_bound(uses: Uses, adjacency: str) -> Bound | None:
     return composed_losses(uses, adjacency)
 
 
+QUICK_BOUNDS = (pure_bound, renyi_bound)
 BOUNDS = (pure_bound, induction_bound, renyi_bound, fourier_bound)
 
 
-def bounds_of(uses: Uses, adjacency: str) -> list[Bound]:
+def bounds_of(uses: Uses, adjacency: str, *, quick: bool = False) -> list[Bound]:
     """Every bound that applies; only the exact one where there is one."""
     exact = gaussian_bound(uses, adjacency)
     if exact is not None:
         return [exact]
-    candidates = [rule(uses, adjacency) for rule in BOUNDS]
+    candidates = [rule(uses, adjacency) for rule in (QUICK_BOUNDS if quick else BOUNDS)]
     return [bound for bound in candidates if bound is not None]

@@ -9,9 +9,11 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 
 from ..checks import number, positive
 from ..errors import BudgetError, InvalidArgument
+from .bounds import bounds_of
 from .events import Event
 from .gaussian import largest_mu
 from .grid import loss_scale
@@ -89,7 +91,8 @@ class _Search:
         adjacency: str,
         integer: bool,
     ) -> None:
-        self.guarantee, self.target, self.enough, self.budget_delta = guarantee, epsilon, enough, delta
+        self.guarantee = lru_cache(maxsize=2)(guarantee)
+        self.target, self.enough, self.budget_delta = epsilon, enough, delta
         self.adjacency, self.integer = adjacency, integer
         self.known: dict[float, float] = {}
         self.last = math.nan
@@ -116,6 +119,8 @@ class _Search:
     def _affordable(self, smallest: float, limit: float) -> float:
         """Something within the budget, and not far from the most."""
         x = self._first_guess(smallest, limit)
+        if x == limit and self._quick_cost(x) <= self.target:
+            return x
         for _ in range(MOST_FIRST_GUESSES):
             if self.cost(x) <= self.target:
                 return x
@@ -127,6 +132,14 @@ class _Search:
                 f"more than the budget {self.target:g}"
             )
         return smallest
+
+    def _quick_cost(self, x: float) -> float:
+        """A valid cost, but loose; what random numbers of finite precision cost is left out."""
+        given = self.guarantee(x)
+        if not given.events or given.total_variation > 0.0 or given.void is not None:
+            return math.inf
+        quick = bounds_of(given.events, self.adjacency, quick=True)
+        return min((bound.epsilon(self.budget_delta) for bound in quick), default=math.inf)
 
     def _first_guess(self, smallest: float, limit: float) -> float:
         """Where the variance of the loss is that of the Gaussian mechanism which the budget pays for."""

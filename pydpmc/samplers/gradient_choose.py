@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from functools import lru_cache
 
 from .. import accounting as acc
 from ..accounting.grid import bucketed
@@ -156,9 +157,12 @@ def _longest(request: Request, settings: GradientSettings) -> GradientSettings:
             "smaller step_size, a larger batch_size or a smaller w"
         )
 
+    @lru_cache(maxsize=8)
+    def run_of(steps: int) -> GradientSettings:
+        return dataclasses.replace(settings, steps=steps)
+
     def uses(steps: float) -> list[tuple[acc.Event, int] | acc.Guarantee]:
-        run = dataclasses.replace(settings, steps=int(steps))
-        return [*bucketed(run.uses(request.adjacency, request.chains)), *request.earlier]
+        return [*bucketed(run_of(int(steps)).uses(request.adjacency, request.chains)), *request.earlier]
 
     longest = acc.calibrate(
         uses,
@@ -169,10 +173,11 @@ def _longest(request: Request, settings: GradientSettings) -> GradientSettings:
         unit=request.public.unit,
         unspent=UNSPENT,
     )
-    steps = int(longest)
-    while steps > 1 and not _fits(request, dataclasses.replace(settings, steps=steps)):
-        steps -= max(1, steps // 1000)  # the total variation of the random numbers costs a little too
-    return dataclasses.replace(settings, steps=steps)
+    run = run_of(int(longest))
+    while run.steps > 1 and not _fits(request, run):
+        shorter = run.steps - max(1, run.steps // 1000)  # the total variation of the random numbers costs a little too
+        run = run_of(shorter)
+    return run
 
 
 def _widest(request: Request, settings: GradientSettings) -> GradientSettings:

@@ -6,6 +6,7 @@ import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 ARITHMETIC = 1.0 - 1e-12  # of a noise multiplier: roundings of the clip and of this quotient
-MOST_LEVELS = 128  # of noise multipliers
+MOST_LEVELS = 96  # of noise multipliers
 ROUNDED_NORMAL_ERROR = 2.0**-63  # per coordinate and draw: docs/privacy/rounded_normal.md
 
 
@@ -81,9 +82,10 @@ class GradientSettings:
 
     def uses(self, adjacency: str, chains: int) -> list[tuple[Event, int]]:
         """Return what all steps of all chains release."""
-        levels, counts = self._noise_multipliers()
+        levels, counts = self._noise_multipliers
         return [(self._event(float(z)), int(k) * chains) for z, k in zip(levels, counts, strict=True)]
 
+    @cached_property
     def _noise_multipliers(self) -> tuple[Floats, npt.NDArray[np.int64]]:
         """Return the distinct noise multipliers and their numbers of steps; where they are many, rounded down."""
         if isinstance(self.schedule, Constant):
