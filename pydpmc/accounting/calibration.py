@@ -93,7 +93,9 @@ class _Search:
     ) -> None:
         self.guarantee = lru_cache(maxsize=2)(guarantee)
         self.target, self.enough, self.budget_delta = epsilon, enough, delta
+        self.aim = 0.5 * (enough + epsilon)
         self.adjacency, self.integer = adjacency, integer
+        self.fixed = 0.0  # size of what is paid whatever the parameter
         self.known: dict[float, float] = {}
         self.last = math.nan
 
@@ -124,7 +126,7 @@ class _Search:
         for _ in range(MOST_FIRST_GUESSES):
             if self.cost(x) <= self.target:
                 return x
-            x = self._between(smallest, x) if math.isinf(self.cost(x)) else min(self._towards_budget(), 0.999 * x)
+            x = self._between(smallest, x) if math.isinf(self.cost(x)) else min(self._towards_budget(), 0.99999 * x)
             x = max(math.floor(x) if self.integer else x, smallest)
         if self.cost(smallest) > self.target:
             raise BudgetError(
@@ -143,19 +145,24 @@ class _Search:
 
     def _first_guess(self, smallest: float, limit: float) -> float:
         """Where the variance of the loss is that of the Gaussian mechanism which the budget pays for."""
-        x = smallest if self.integer else limit
-        if self.budget_delta == 0.0:
-            return x
+        if self.budget_delta == 0.0 or smallest == limit:
+            return smallest
         sizes: dict[float, float] = {}
+        x = limit
+        if self.integer:
+            x = min(2 * smallest, limit)
+            sizes[smallest] = self._variance(smallest)
+            slope = (self._variance(x) - sizes[smallest]) / (x - smallest)
+            self.fixed = max(0.0, sizes[smallest] - smallest * slope)
         for _ in range(MOST_FIRST_GUESSES):
             sizes[x] = self._variance(x)
             if not 0.0 < sizes[x] < math.inf:
                 break
             guess = min(max(self._meeting_point(sizes), smallest), limit)
-            before, x = x, float(max(math.floor(guess), smallest)) if self.integer else guess
+            before, x = x, math.floor(guess) if self.integer else guess
             if abs(math.log(x / before)) < CLOSE:
                 break
-        return int(x) if self.integer else x
+        return x
 
     def _variance(self, x: float) -> float:
         return sum(n * self._variance_of_one(event) for event, n in self.guarantee(x).events)
@@ -192,21 +199,19 @@ class _Search:
         return self._meeting_point({x: self._size(self.known[x]) for x in nearest[1::-1]})
 
     def _meeting_point(self, sizes: dict[float, float]) -> float:
-        """Where the size is that of the budget: linear in a count, a power of a real parameter.
+        """Where the size is that of the budget: beyond what is always paid, a power of the parameter.
 
         Counts cost nearly what a Gaussian mechanism costs, the square of whose mu grows by the same each use.
         """
-        (x, size), wanted = list(sizes.items())[-1], self._size(0.5 * (self.enough + self.target))
-        other, far = list(sizes.items())[-2] if len(sizes) > 1 else (0.0, 0.0)
-        if self.integer:
-            if not math.isfinite(far) or far == size:
-                other, far = 0.0, 0.0
-            slope = (size - far) / (x - other)
-            return x + (wanted - size) / slope if slope > 0.0 else math.inf
-        exponent = 0.5
-        if 0.0 < far < math.inf and far != size > 0.0:
-            exponent = math.log(other / x) / math.log(far / size)
-        return x * math.exp(min(max(exponent, 0.0) * math.log(wanted / max(size, 1e-300)), 60.0))
+        (other, far), (x, size) = [(0.0, 0.0), *sizes.items()][-2:]
+        wanted, here, there = (self._beyond_fixed(value) for value in (self._size(self.aim), size, far))
+        exponent = 1.0 if self.integer else 0.5
+        if other > 0.0 and 0.0 < there < math.inf and there != here > 0.0:
+            exponent = max(math.log(other / x) / math.log(there / here), 0.0)
+        return x * math.exp(min(exponent * math.log(wanted / max(here, 1e-300)), 60.0))
+
+    def _beyond_fixed(self, size: float) -> float:
+        return max(size - self.fixed, 1e-6 * size)
 
     def _size(self, epsilon: float) -> float:
         """The squared mu of the Gaussian mechanism of that cost."""

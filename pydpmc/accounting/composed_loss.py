@@ -12,7 +12,7 @@ from .privacy_loss import Floats
 
 NEGLIGIBLE = 60.0  # e^-60 of the scale is added instead of summing atoms that far out
 SAFE_SIDE = 1e-9  # of epsilon: a guess is raised by it, so that the check that follows succeeds
-FEW_ATOMS = 8192
+FEW_ATOMS = 2048
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +66,7 @@ class ComposedLoss:
                 break
             moved = min(max(x - math.log(found / delta) * found / slope, 0.0), high)
             x, moved = moved, abs(moved - x)
-            if moved <= 1e-6 * x:
+            if moved <= 1e-5 * x:
                 break
         return x * (1 + SAFE_SIDE)
 

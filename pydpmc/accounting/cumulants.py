@@ -14,6 +14,7 @@ OUTSIDE = 1e-13  # tilted probability allowed beyond each end of the window
 LARGEST_TILTED_LOSS = 300.0
 LARGEST_TILTED_STEP = 2.0
 MOST_BISECTIONS = 16
+SAME_TILT = 0.05  # difference of log delta that is no reason for another tilt
 
 
 class Cumulants:
@@ -25,6 +26,7 @@ class Cumulants:
         self.infinity = -math.expm1(sum(n * math.log1p(-loss.infinity) for loss, n in items))
         self.largest = max(max(float(losses[-1]), loss.step) for (loss, _), losses in self.pairs())
         self._flat = _Flat(self.items, self.losses)
+        self._latest: tuple[float, float] | None = None
 
     def pairs(self) -> list[tuple[Item, Floats]]:
         """Each item with the grid of its losses."""
@@ -36,7 +38,10 @@ class Cumulants:
 
     def tilt_for_delta(self, delta: float, slack: float = 0.0) -> float:
         """About the tilt whose Chernoff bound at its own mean is delta times exp(slack)."""
-        return self._tilt(lambda tilt, value, mean: value - tilt * mean > math.log(delta) + slack)
+        wanted = math.log(delta) + slack
+        if self._latest is None or abs(wanted - self._latest[0]) > SAME_TILT:
+            self._latest = wanted, self._tilt(lambda tilt, value, mean: value - tilt * mean > wanted)
+        return self._latest[1]
 
     def tilt_for_epsilon(self, epsilon: float) -> float:
         """About the tilt whose mean is epsilon."""
@@ -111,9 +116,12 @@ class _Flat:
         """What the function of the same name gives, for all items."""
         exponents = tilt * self.losses
         top = np.maximum(exponents[self.starts], exponents[self.starts + self.lengths - 1])
-        weights = self.masses * np.exp(np.maximum(exponents - np.repeat(top, self.lengths), -740.0))
+        weights = self.masses * np.exp(np.maximum(exponents - self._spread(top), -740.0))
         norm = self.sums(weights)
-        return weights / np.repeat(norm, self.lengths), np.log(norm) + top
+        return weights / self._spread(norm), np.log(norm) + top
+
+    def _spread(self, values: Floats) -> Floats:
+        return values if len(values) == 1 else np.repeat(values, self.lengths)
 
 
 def tilted(masses: Floats, losses: Floats, tilt: float) -> tuple[Floats, float]:

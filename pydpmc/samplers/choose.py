@@ -8,7 +8,7 @@ import math
 from .. import accounting as acc
 from ..errors import BudgetError, InvalidArgument, UnsupportedEventError
 from .forecast import posterior_sd
-from .request import UNSPENT, Request
+from .request import Request
 from .settings import LARGEST_TABLE, ROUNDING_UP, UNCLIPPED, Settings
 from .walk import Scale, Walk, walk_of
 
@@ -176,7 +176,7 @@ def _affordable_steps(request: Request, settings: Settings, most: int = MOST_STE
             adjacency=request.adjacency,
             bracket=(1, most * request.chains),
             unit=request.public.unit,
-            unspent=UNSPENT,
+            unspent=request.unspent,
         )
     except BudgetError:
         return 0
@@ -266,7 +266,7 @@ def _choose_scale(request: Request, steps: int) -> Settings:
             bracket=(LEAST_SHARE, 1.0),
             integer=False,
             unit=request.public.unit,
-            unspent=UNSPENT,
+            unspent=request.unspent,
         )
     except BudgetError:
         raise BudgetError(

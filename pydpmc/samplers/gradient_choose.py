@@ -11,7 +11,7 @@ from ..accounting.grid import bucketed
 from ..errors import BudgetError, InvalidArgument, UnsupportedEventError
 from .gradient_calibration import calibrated
 from .gradient_settings import GradientSettings
-from .request import UNSPENT, Request
+from .request import Request
 from .schedules import Constant, as_schedule, checked_values
 from .units import clip_of_unit
 
@@ -171,7 +171,7 @@ def _longest(request: Request, settings: GradientSettings) -> GradientSettings:
         adjacency=request.adjacency,
         bracket=(1, MOST_STEPS),
         unit=request.public.unit,
-        unspent=UNSPENT,
+        unspent=request.unspent,
     )
     run = run_of(int(longest))
     while run.steps > 1 and not _fits(request, run):
