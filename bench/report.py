@@ -9,11 +9,21 @@ import os
 import platform
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 FRESH = "import time; t = time.process_time(); import pydpmc; print(time.process_time() - t)"
+ONE_CASE = """
+import sys, time
+sys.path.insert(0, {HERE!r})
+from benchmarks import accounting
+group, method, *params = {case!r}
+bench = getattr(accounting, group)()
+bench.setup(*params)
+t = time.process_time()
+getattr(bench, method)(*params)
+print(time.process_time() - t)
+"""
 
 
 def machine():
@@ -30,27 +40,19 @@ def commit():
 
 
 def accounting():
-    """Return rows of (what, seconds) from empty caches."""
+    """Return rows of (what, seconds), each from a process of its own: the best of three."""
     sys.path.insert(0, str(HERE))
-    from benchmarks import accounting as benchmarks
-    from benchmarks import common
+    from benchmarks.accounting import EVENTS, PLANS
 
-    found = []
-    for event in benchmarks.EVENTS:
-        query = benchmarks.Query()
-        query.setup(event, 10**6)
-        started = time.process_time()
-        query.time_epsilon(event, 10**6)
-        found.append((f"epsilon of 1e6 steps, {event}", time.process_time() - started))
-    for name in benchmarks.Planning.params[0]:
-        planning = benchmarks.Planning()
-        planning.setup(name)
-        common.forget()
-        started = time.process_time()
-        planning.time_plan(name)
-        found.append((f"plan(), {name}", time.process_time() - started))
-    best = min(float(subprocess.check_output([sys.executable, "-c", FRESH], cwd="/")) for _ in range(3))
-    return [*found, ("import pydpmc", best)]
+    cases = {f"epsilon of 1e6 steps, {event}": ("Query", "time_epsilon", event, 10**6) for event in EVENTS}
+    cases |= {f"plan(), {name}": ("Planning", "time_plan", name, "replace") for name in PLANS}
+    scripts = {what: ONE_CASE.format(HERE=str(HERE), case=case) for what, case in cases.items()}
+    return [(what, fresh(script)) for what, script in {**scripts, "import pydpmc": FRESH}.items()]
+
+
+def fresh(script):
+    """Return the least CPU time that the script prints in three runs."""
+    return min(float(subprocess.check_output([sys.executable, "-c", script], cwd="/")) for _ in range(3))
 
 
 def main():

@@ -172,8 +172,8 @@ def _nodes_up_to(top: float) -> Floats:
     even = top * np.linspace(0.0, 1.0, 201)
     before = top * (1.0 - np.geomspace(1e-4, 5e-3, 20))
     after = top * (1.0 + np.append(np.linspace(5e-4, 5e-3, 10), np.geomspace(1e-2, 1.0, 20)))
-    nodes = np.sort(np.concatenate([even, before, after]))
-    return nodes[np.append(True, np.diff(nodes) > 0.0)]
+    nodes: Floats = np.sort(np.concatenate([even, before, after]))
+    return np.asarray(nodes[np.append(True, np.diff(nodes) > 0.0)])
 
 
 def _bounds_at(bit: MinibatchAcceptBit, a: Floats) -> Floats:

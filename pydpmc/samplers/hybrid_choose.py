@@ -68,6 +68,9 @@ def _best(request: Request) -> HybridSettings:
         if error is None:
             return _both(request, WITHOUT_FORECAST)
         errors[share] = error
+        *_, good, worse, worst = [math.inf, math.inf, *errors.values()]
+        if good < worse < worst:
+            break  # a larger share only takes more of the chain's budget
     if not errors:
         raise BudgetError(
             f"epsilon = {request.epsilon:g} at delta = {request.delta:g} cannot pay for a start and a chain, however "
