@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 ARITHMETIC = 1.0 - 1e-12  # of a noise multiplier: roundings of the clip and of this quotient
-MOST_LEVELS = 96  # of noise multipliers
+MOST_LEVELS, LEVEL_RATIO = 2000, 1.002  # of noise multipliers, before they are rounded, and to powers of what
 ROUNDED_NORMAL_ERROR = 2.0**-63  # per coordinate and draw: docs/privacy/rounded_normal.md
 
 
@@ -81,10 +82,13 @@ class GradientSettings:
 
     def uses(self, adjacency: str, chains: int) -> list[tuple[Event, int]]:
         """Return what all steps of all chains release."""
-        levels, counts = self._noise_multipliers
-        return [(self._event(float(z)), int(k) * chains) for z, k in zip(levels, counts, strict=True)]
+        return [(event, k * chains) for event, k in self._uses_of_a_chain]
 
     @cached_property
+    def _uses_of_a_chain(self) -> list[tuple[Event, int]]:
+        levels, counts = self._noise_multipliers()
+        return [(self._event(float(z)), int(k)) for z, k in zip(levels, counts, strict=True)]
+
     def _noise_multipliers(self) -> tuple[Floats, npt.NDArray[np.int64]]:
         """Return the distinct noise multipliers and their numbers of steps; where they are many, rounded down."""
         if isinstance(self.schedule, Constant):
@@ -92,9 +96,13 @@ class GradientSettings:
             return one.noise / self.sensitivity * ARITHMETIC, np.array([self.steps])
         multipliers = np.sort(self.noise / self.sensitivity * ARITHMETIC)
         starts = np.flatnonzero(np.append(True, np.diff(multipliers) > 0.0))
-        if len(starts) > MOST_LEVELS:
-            starts = _starts_of_levels(multipliers)
-        return multipliers[starts], np.diff(np.append(starts, self.steps))
+        levels, counts = multipliers[starts], np.diff(np.append(starts, self.steps))
+        if len(levels) <= MOST_LEVELS:
+            return levels, counts
+        power = np.floor(np.log(levels) / math.log(LEVEL_RATIO))
+        down = np.minimum(levels, LEVEL_RATIO**power)
+        starts = np.flatnonzero(np.r_[True, np.diff(power) > 0])
+        return np.minimum.reduceat(down, starts), np.add.reduceat(counts, starts)
 
     def _event(self, noise_multiplier: float) -> Event:
         gaussian = Gaussian(noise_multiplier)
@@ -189,13 +197,3 @@ class GradientSettings:
             ("calibration", f"{self.calibration}, its noise and step sizes as printed; epsilon is ours"),
             ("temperature", f"{span} times the target's: the chain targets {targets}, not exp(-U)"),
         ]
-
-
-def _starts_of_levels(multipliers: Floats) -> npt.NDArray[np.int64]:
-    """Return where to cut ascending multipliers, each part to be priced as its first.
-
-    A step costs about 1 / z^2; parts of equal sums of sqrt(-d(1 / z^2)) waste least of it.
-    """
-    spread = np.cumsum(np.sqrt(np.append(0.0, -np.diff(multipliers**-2.0))))
-    starts = np.searchsorted(spread, np.linspace(0.0, spread[-1], MOST_LEVELS, endpoint=False))
-    return np.asarray(starts[np.append(True, np.diff(starts) > 0)])
