@@ -16,7 +16,7 @@ from ..errors import BudgetError, InvalidArgument
 from .bounds import bounds_of
 from .events import Event
 from .gaussian import largest_mu
-from .grid import loss_scale
+from .grid import bucketed, loss_scale
 from .guarantee import Guarantee, compose
 
 MakeItems = Callable[..., Iterable[tuple[Event, int] | Guarantee]]
@@ -96,6 +96,7 @@ class _Search:
         self.aim = 0.5 * (enough + epsilon)
         self.adjacency, self.integer = adjacency, integer
         self.fixed = 0.0  # size of what is paid whatever the parameter
+        self.exponent = 1.0 if integer else 0.5  # of the size, in the parameter; until two points are known
         self.known: dict[float, float] = {}
         self.last = math.nan
 
@@ -165,7 +166,7 @@ class _Search:
         return x
 
     def _variance(self, x: float) -> float:
-        return sum(n * self._variance_of_one(event) for event, n in self.guarantee(x).events)
+        return sum(n * self._variance_of_one(event) for event, n in bucketed(self.guarantee(x).events))
 
     def _variance_of_one(self, event: Event) -> float:
         mu, reach = event.gaussian_mu(self.adjacency), event.bounded_range(self.adjacency)
@@ -205,10 +206,9 @@ class _Search:
         """
         (other, far), (x, size) = [(0.0, 0.0), *sizes.items()][-2:]
         wanted, here, there = (self._beyond_fixed(value) for value in (self._size(self.aim), size, far))
-        exponent = 1.0 if self.integer else 0.5
         if other > 0.0 and 0.0 < there < math.inf and there != here > 0.0:
-            exponent = max(math.log(other / x) / math.log(there / here), 0.0)
-        return x * math.exp(min(exponent * math.log(wanted / max(here, 1e-300)), 60.0))
+            self.exponent = max(math.log(other / x) / math.log(there / here), 0.0)
+        return x * math.exp(min(self.exponent * math.log(wanted / max(here, 1e-300)), 60.0))
 
     def _beyond_fixed(self, size: float) -> float:
         return max(size - self.fixed, 1e-6 * size)
