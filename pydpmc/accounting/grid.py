@@ -66,8 +66,8 @@ def bucketed(items: Sequence[tuple[Event, int]]) -> list[tuple[Event, int]]:
         return list(items)
     families: dict[tuple[object, ...], list[tuple[Event, int]]] = {}
     for event, n in items:
-        family = (event,) if event.level is None else event.level[0]
-        families.setdefault(family, []).append((event, n))
+        level = event.level
+        families.setdefault((event,) if level is None else level[0], []).append((event, n))
     return [use for family in families.values() for use in _cut(family, 1 + FEW_LEVELS * len(family) // len(items))]
 
 
@@ -89,4 +89,5 @@ def _cut(family: Sequence[tuple[Event, int]], parts: int) -> list[tuple[Event, i
 
 
 def _size(use: tuple[Event, int]) -> float:
-    return 0.0 if use[0].level is None else use[0].level[1]
+    level = use[0].level
+    return 0.0 if level is None else level[1]
