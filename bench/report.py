@@ -5,10 +5,12 @@ python bench/report.py [--quick] [--docs FOLDER]
 
 import argparse
 import datetime
+import json
 import os
 import platform
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -55,6 +57,14 @@ def fresh(script):
     return min(float(subprocess.check_output([sys.executable, "-c", script], cwd="/")) for _ in range(3))
 
 
+def growth_table(rows):
+    """Return a table with a line per storage and a column per sweep."""
+    sweeps, lines = (list(dict.fromkeys(row[k] for row in rows)) for k in (0, 1))
+    found = {(sweep, line): f"{exponent:.2f}" for sweep, line, exponent in rows}
+    head = f"| | {' | '.join(sweeps)} |\n|---|{'---:|' * len(sweeps)}"
+    return "\n".join([head, *(f"| {line} | {' | '.join(found[s, line] for s in sweeps)} |" for line in lines)])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--quick", action="store_true", help="a fifth of the steps")
@@ -63,7 +73,10 @@ def main():
     quick = ["--quick"] if options.quick else []
     table, scaling = ([sys.executable, str(HERE / name)] for name in ("peers/table.py", "scaling.py"))
     tables = subprocess.run([*table, *quick], stdout=subprocess.PIPE, text=True, check=True).stdout
-    subprocess.run([*scaling, str(options.docs / "scaling.png"), *quick], check=True)
+    with tempfile.TemporaryDirectory() as folder:
+        figures = Path(folder) / "scaling.json"
+        subprocess.run([*scaling, str(options.docs / "scaling.png"), "--json", str(figures), *quick], check=True)
+        growth = json.loads(figures.read_text())["growth"]
     page = (
         (HERE / "report_template.md")
         .read_text(encoding="utf-8")
@@ -74,6 +87,7 @@ def main():
             python=platform.python_version(),
             load=" ".join(f"{value:.1f}" for value in os.getloadavg()),
             tables=tables,
+            growth=growth_table(growth),
             accounting="\n".join(f"| {what} | {seconds:.2f} |" for what, seconds in accounting()),
         )
     )

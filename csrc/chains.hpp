@@ -4,7 +4,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "parallel.hpp"
 #include "random/key.hpp"
@@ -15,6 +17,17 @@ namespace pydpmc {
 constexpr int most_threads = 256;
 // Below this many records a thread, sharing a step costs more than it saves.
 constexpr int64_t fewest_records_per_thread = 20000;
+
+// What one chain writes and another might sit next to.
+constexpr size_t cache_line = 64;
+
+// Numbers that share no cache line with what is allocated after them: chains run side by side.
+inline std::vector<double> apart(size_t size) {
+  std::vector<double> numbers;
+  numbers.reserve(size + 2 * cache_line / sizeof(double));
+  numbers.resize(size);
+  return numbers;
+}
 
 // body(chain, team, first_thread) for every chain; `first_thread` is where the team's workspaces start.
 template <class Body>

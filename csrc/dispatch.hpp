@@ -15,6 +15,8 @@ struct KernelTable {
   const char* isa;
   void (*chacha20_blocks)(const std::uint32_t key[8], std::uint32_t counter, const std::uint32_t nonce[3],
                           std::uint32_t* out, std::size_t blocks) noexcept;
+  std::size_t (*normal_candidates)(const std::uint64_t* words, std::size_t count, std::int64_t* values,
+                                   std::uint16_t* unsettled) noexcept;
   void (*log_likelihoods)(const ModelSpec&, const Records&, const double* theta, double* slopes,
                           std::int64_t begin, std::int64_t end, double* loglik) noexcept;
   RatioSum (*full_ratio)(const ModelSpec&, const Records&, const double* proposal, double* slopes,

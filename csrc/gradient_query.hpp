@@ -34,7 +34,7 @@ inline std::vector<double> squares_of(const Records& records) {
   return squares;
 }
 
-class GradientQuery {
+class alignas(64) GradientQuery {  // one per chain, on cache lines of its own
  public:
   GradientQuery(const QuerySpec& spec, const ModelSpec& model, const Records& records)
       : spec_(spec), model_(model), records_(records), noise_(spec.moments.coordinates(model.dim)) {

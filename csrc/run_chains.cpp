@@ -1,5 +1,6 @@
 #include "run_chains.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
@@ -22,9 +23,10 @@ BarkerRun::BarkerRun(Target target, Barker barker, Proposal proposal, Key key, b
   const size_t n = static_cast<size_t>(target_.records.n);
   for (size_t c = 0; c < chains_.size(); ++c) {
     Chain& chain = chains_[c];
-    chain.theta.assign(init + c * dim, init + (c + 1) * dim);
-    chain.proposal.resize(dim);
-    chain.direction.resize(dim);
+    chain.theta = apart(dim);
+    std::copy_n(init + c * dim, dim, chain.theta.begin());
+    chain.proposal = apart(dim);
+    chain.direction = apart(dim);
     chain.log_prior = log_prior(target_.prior, chain.theta.data());
     if (barker_.batch == 0) {
       chain.loglik.resize(n);

@@ -18,7 +18,7 @@
 
 namespace pydpmc {
 
-struct Chain {
+struct alignas(cache_line) Chain {
   std::vector<double> theta, proposal, direction;
   std::vector<double> loglik, proposed_loglik;  // full data
   std::unique_ptr<Subsampler> subsampler;       // minibatch

@@ -1,8 +1,7 @@
 #include "run_gradients.hpp"
 
+#include <algorithm>
 #include <utility>
-
-#include "chains.hpp"
 
 namespace pydpmc {
 
@@ -25,6 +24,7 @@ GradientRun::GradientRun(Target target, const QuerySpec& query, double weight, S
                          const AnyGradientSampler& sampler, Key key, bool key_is_secret, int chains,
                          const double* init, Draws draws)
     : target_(std::move(target)),
+      prior_slopes_(target_.prior),
       full_(query.sampling == Sampling::full),
       released_(query.moments.coordinates(target_.model.dim)),
       weight_(weight),
@@ -36,14 +36,15 @@ GradientRun::GradientRun(Target target, const QuerySpec& query, double weight, S
       draws_(draws) {
   if (!target_.records.squares) {
     squares_ = squares_of(target_.records);
-    target_.records.squares = squares_.data();
+    target_.records.squares = {squares_.data()};
   }
   const size_t dim = static_cast<size_t>(target_.model.dim);
   for (size_t c = 0; c < chains_.size(); ++c) {
     GradientChain& chain = chains_[c];
-    chain.theta.assign(init + c * dim, init + (c + 1) * dim);
-    chain.noised_sum.resize(released_);
-    chain.gradient.resize(dim);
+    chain.theta = apart(dim);
+    std::copy_n(init + c * dim, dim, chain.theta.begin());
+    chain.noised_sum = apart(released_);
+    chain.gradient = apart(dim);
     chain.sampler = at_rest(sampler, dim);
     chain.query = std::make_unique<GradientQuery>(query, target_.model, target_.records);
   }
@@ -74,8 +75,9 @@ void GradientRun::step(GradientChain& chain, uint32_t id, int64_t step, Team& te
   StreamUse use;
   (*chain.query)(key_, id, static_cast<uint64_t>(step), chain.theta.data(), schedule_.noise[t], team,
                  first_thread, *workspaces_, chain.noised_sum, trace_ ? &use : nullptr);
+  prior_slopes_(chain.theta.data(), chain.gradient.data());
   for (size_t j = 0; j < chain.theta.size(); ++j)
-    chain.gradient[j] = -log_prior_slope(target_.prior[j], chain.theta[j]) - weight_ * chain.noised_sum[j];
+    chain.gradient[j] = -chain.gradient[j] - weight_ * chain.noised_sum[j];
   Stream diffusion(key_, Purpose::diffusion, id, static_cast<uint64_t>(step));
   std::visit(
       [&](auto& sampler) {

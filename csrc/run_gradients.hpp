@@ -5,7 +5,9 @@
 #include <memory>
 #include <vector>
 
+#include "chains.hpp"
 #include "gradient_query.hpp"
+#include "models/prior_slopes.hpp"
 #include "random/key.hpp"
 #include "run_target.hpp"
 #include "samplers/all.hpp"
@@ -19,7 +21,7 @@ struct Schedule {
   std::vector<double> step_size, noise;
 };
 
-struct GradientChain {
+struct alignas(cache_line) GradientChain {
   std::vector<double> theta, noised_sum, gradient;
   AnyGradientSampler sampler;
   std::unique_ptr<GradientQuery> query;
@@ -54,6 +56,7 @@ class GradientRun {
   void step(GradientChain& chain, uint32_t id, int64_t step, Team& team, int first_thread);
 
   Target target_;
+  PriorSlopes prior_slopes_;
   std::vector<double> squares_;
   bool full_;
   size_t released_;  // length of a noised sum

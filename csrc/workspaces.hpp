@@ -10,9 +10,11 @@
 namespace pydpmc {
 
 // What a kernel needs, in doubles: two prepared thetas (csrc/models/prepared.hpp) and the gradient of a
-// group.
+// group; or one, and slopes and sums of narrow rows (csrc/kernels/narrow_gradient.hpp).
 inline size_t slopes_size(const ModelSpec& model) noexcept {
-  return 2 * prepared_size(model) + static_cast<size_t>((model.dim + 7) / 8 * 8) + 8;
+  const size_t group = static_cast<size_t>((model.dim + 7) / 8 * 8) + 8;
+  const size_t narrow = static_cast<size_t>((model.columns + 15) / 16 * 24);
+  return prepared_size(model) + std::max(prepared_size(model) + group, narrow);
 }
 
 class Workspaces {

@@ -33,15 +33,16 @@ def available(makers):
 
 
 def rates(cases, rounds, clock=time.process_time):
-    """Return {name: (best rate, median over rounds of this rate / the first case's)}, work per second."""
+    """Return {name: work per second in each round}."""
     taken = {name: [] for name in cases}
     for _ in range(rounds):
         for name, (run, work) in cases.items():
             started = clock()
             run()
             taken[name].append(work / (clock() - started))
-    first = next(iter(taken.values()))
-    return {
-        name: (max(found), statistics.median(a / b for a, b in zip(found, first, strict=True)))
-        for name, found in taken.items()
-    }
+    return taken
+
+
+def ratio(ours, theirs):
+    """Return the median over rounds of one rate over another."""
+    return statistics.median(a / b for a, b in zip(ours, theirs, strict=True))

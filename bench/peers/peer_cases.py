@@ -15,7 +15,7 @@ STEPS = {
     "W2": {"fast": 10_000, "numba": 3000, "numpy": 1000, "jax": 500, "opacus": 60},
     "W3": {"fast": 300, "numba": 60, "numpy": 30, "jax": 20, "opacus": 5},
 }
-NORMALS = 1 << 16
+NORMALS = noise.DRAWS
 
 
 def _anchor_w1(anchors):
@@ -103,16 +103,16 @@ def w4(barker):
     random = np.random.default_rng(1)
     return {
         "portable limit kernel": (
-            lambda: lambda: [barker.lib.normal_fill(out.ctypes.data, NORMALS, 9) for _ in range(10)],
-            10 * NORMALS / 1e6,
+            lambda: lambda: [barker.lib.normal_fill(out.ctypes.data, NORMALS, 9) for _ in range(80)],
+            80 * NORMALS / 1e6,
         ),
         "pydpmc, rounded": (
-            lambda: lambda: [dp._core.random.fill_rounded_normal(stream, NORMALS) for _ in range(10)],
-            10 * NORMALS / 1e6,
+            lambda: lambda: [dp._core.random.fill_rounded_normal(stream, NORMALS) for _ in range(80)],
+            80 * NORMALS / 1e6,
         ),
         "numpy PCG64": (
-            lambda: lambda: [random.standard_normal(out=out) for _ in range(10)],
-            10 * NORMALS / 1e6,
+            lambda: lambda: [random.standard_normal(out=out) for _ in range(80)],
+            80 * NORMALS / 1e6,
         ),
     }
 

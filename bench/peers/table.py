@@ -6,7 +6,6 @@ python table.py [--quick] [--only W1 W2 ...] [--json FILE] [--anchors DIR]
 import argparse
 import json
 import os
-import statistics
 import sys
 import time
 from pathlib import Path
@@ -17,23 +16,31 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 import peer_cases  # noqa: E402
-from clock import available, one_core, rates  # noqa: E402
+from clock import available, one_core, rates, ratio  # noqa: E402
 from limit_kernels import BarkerLimit, find_anchors, sgld_limit  # noqa: E402
 
 SECTIONS = ("W1", "W2", "W3", "W4", "W1-full", "threads")
 
 
-def show(title, unit, found, first):
-    print(f"\n### {title}\n\n| | {unit} | {first} |\n|---|---:|---:|")
-    for name, (rate, ratio) in found.items():
-        shown = f"{rate:,.0f}" if rate >= 100 else f"{rate:.3g}"
-        print(f"| {name} | {shown} | {ratio:.3g} |", flush=True)
+def shown(rate):
+    return f"{rate:,.0f}" if rate >= 100 else f"{rate:.3g}"
+
+
+def heading(title, *columns):
+    print(f"\n### {title}\n\n| | {' | '.join(columns)} |\n|---|{'---:|' * len(columns)}")
 
 
 def on_one_core(title, unit, makers, rounds):
+    """Time each case on one core; print its best rate, its share of the limit kernel's, and how often ours it is."""
     with one_core():
         found = rates(available(makers), rounds)
-    show(title, unit, found, "of the limit kernel")
+    limit = next(iter(found.values()))
+    ours = [name for name in found if name.startswith("pydpmc")]
+    heading(title, unit, "of the limit kernel", *(f"{name} / this" for name in ours))
+    for name, taken in found.items():
+        times = (ratio(found[own], taken) for own in ours)
+        cells = (shown(max(taken)), f"{ratio(taken, limit):.3g}", *(f"{value:.3g}" for value in times))
+        print(f"| {name} | {' | '.join(cells)} |", flush=True)
     return found
 
 
@@ -43,23 +50,27 @@ def full_pass(barker, rounds):
     for threads in (1, 2):
         run, steps, size = peer_cases.w1_full(threads)
         run()
-        taken = []
+        read, ours = [], []
         for _ in range(rounds):
-            read, started = barker.bandwidth(size, threads), time.perf_counter()
+            read.append(barker.bandwidth(size, threads) / 1e9)
+            started = time.perf_counter()
             run()
-            taken.append((steps * size / (time.perf_counter() - started) / 1e9, read / 1e9))
-        best, bound = (max(column) for column in zip(*taken, strict=True))
-        found[f"sequential read, {threads} thread(s)"] = (bound, 1.0)
-        found[f"pydpmc, {threads} thread(s)"] = (best, statistics.median(ours / read for ours, read in taken))
-    show(f"W1-full, N = 1e6, d = 10: {size / 1e6:.0f} MB a step", "GB/s", found, "of a sequential read")
+            ours.append(steps * size / (time.perf_counter() - started) / 1e9)
+        found[f"sequential read, {threads} thread(s)"] = read, read
+        found[f"pydpmc, {threads} thread(s)"] = ours, read
+    heading(f"W1-full, N = 1e6, d = 10: {size / 1e6:.0f} MB a step", "GB/s", "of a sequential read")
+    for name, (taken, read) in found.items():
+        print(f"| {name} | {shown(max(taken))} | {ratio(taken, read):.3g} |", flush=True)
     return found
 
 
 def two_threads(rounds):
+    heading("Two threads", "steps/s on two threads", "of one thread")
     found = {}
     for name, cases in peer_cases.scaling_cases().items():
-        found[name] = list(rates(available(cases), rounds, time.perf_counter).values())[-1]
-    show("Two threads", "steps/s on two threads", found, "of one thread")
+        one, two = rates(available(cases), rounds, time.perf_counter).values()
+        found[name] = {"one": one, "two": two}
+        print(f"| {name} | {shown(max(two))} | {ratio(two, one):.3g} |", flush=True)
     return found
 
 

@@ -4,6 +4,8 @@
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
+#include <vector>
+
 namespace py = pybind11;
 using namespace pydpmc;
 
@@ -28,8 +30,20 @@ struct GivenWords {
 
 py::tuple draw_from_words(const Words& words) {
   GivenWords given{words};
-  const std::int64_t value = rounded_normal_detail::draw(given);
+  const std::int64_t value = rounded_normal_detail::draw_from(given.next64(), given);
   return py::make_tuple(value, given.used);
+}
+
+// The draws that single words settle, and which of them do not.
+py::tuple candidates(const Words& words) {
+  const auto count = static_cast<std::size_t>(words.size());
+  if (count > std::size_t{1} << 16) throw py::value_error("at most 2^16 words");
+  py::array_t<std::int64_t> values(words.size());
+  std::vector<std::uint16_t> unsettled(count);
+  const std::size_t listed =
+      kernels().normal_candidates(words.data(), count, values.mutable_data(), unsettled.data());
+  return py::make_tuple(values,
+                        py::array_t<std::uint16_t>(static_cast<py::ssize_t>(listed), unsettled.data()));
 }
 
 py::tuple drop_halves(std::uint64_t bin, std::uint64_t cell) {
@@ -61,6 +75,7 @@ void bind_rounded_normal(py::module_& m) {
         return out;
       },
       py::arg("stream"), py::arg("size"));
+  m.def("normal_candidates", &candidates, py::arg("words"));
   m.def("rounded_normal_from_words", &draw_from_words, py::arg("words"));
   m.def("rounded_normal_drop", &drop_halves, py::arg("bin"), py::arg("cell"));
   m.def("rounded_normal_table", [] {

@@ -7,6 +7,7 @@
 #include "kernels/narrow_gradient.hpp"
 #include "kernels/second_moment.hpp"
 #include "random/chacha20_blocks.hpp"
+#include "random/normal_candidates.hpp"
 
 #define PYDPMC_STRING(x) #x
 #define PYDPMC_NAME(x) PYDPMC_STRING(x)
@@ -15,7 +16,7 @@ PYDPMC_ISA_BEGIN
 
 extern const KernelTable table;
 const KernelTable table{
-    PYDPMC_NAME(PYDPMC_ISA), chacha20_blocks, log_likelihoods, full_ratio,    batch_ratio,
-    gradient_sums,           narrow_sums,     moment_sums,     squared_norms, log_density};
+    PYDPMC_NAME(PYDPMC_ISA), chacha20_blocks, normal_candidates, log_likelihoods, full_ratio, batch_ratio,
+    gradient_sums,           narrow_sums,     moment_sums,       squared_norms,   log_density};
 
 PYDPMC_ISA_END

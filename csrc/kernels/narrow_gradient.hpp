@@ -9,6 +9,12 @@
 
 PYDPMC_ISA_BEGIN
 
+// The conversion of a number beyond the largest float is not defined.
+PYDPMC_INLINE float nearest_float(double x) noexcept {
+  constexpr double largest = 0x1.fffffep127;
+  return static_cast<float>(x > largest ? largest : x < -largest ? -largest : x);
+}
+
 // Predictors of eight rows of whole sixteens.
 template <class Scalar, class Fetch>
 PYDPMC_INLINE F8 narrow_predictors(const Rows<Scalar>& row, const float* slopes, int width,
@@ -41,14 +47,14 @@ struct LinesAhead {
 };
 
 template <class Model, class Scalar>
-[[gnu::noinline]] void add_narrow(const ModelSpec& spec, const Table<Scalar>& table, const double* squares,
-                                  const Prepared& p, float* scratch, const Batch& batch,
-                                  const GradientGrid& grid, int64_t* sums) noexcept {
+[[gnu::noinline]] void add_narrow(const ModelSpec& spec, const Table<Scalar>& table,
+                                  const RowSquares& squares, const Prepared& p, float* scratch,
+                                  const Batch& batch, const GradientGrid& grid, int64_t* sums) noexcept {
   using Sums = typename NarrowSumsOf<Scalar>::Type;
   constexpr int64_t distance = 2 * lanes;
   const int columns = spec.columns, width = (columns + narrow_lanes - 1) / narrow_lanes * narrow_lanes;
   const int shift = spec.intercept ? 1 : 0;
-  for (int j = 0; j < width; ++j) scratch[j] = j < columns ? static_cast<float>(p.slopes[j]) : 0.0f;
+  for (int j = 0; j < width; ++j) scratch[j] = j < columns ? nearest_float(p.slopes[j]) : 0.0f;
   Sums slope_sums(scratch + width, sums + shift, columns, width);
   I8 ones = zero_i8();
   for (int64_t i = 0; i < batch.count; i += lanes) {
@@ -56,11 +62,10 @@ template <class Model, class Scalar>
     Rows<Scalar> row;
     int64_t id[lanes];
     for (int k = 0; k < lanes; ++k) row[k] = table.row(id[k] = batch.at(k < here ? i + k : i));
-    const LinesAhead<Scalar> fetch{{table, batch, i + distance}};
-    for (int k = 0; k < lanes; ++k) __builtin_prefetch(squares + batch.at_or_after(i + distance + k), 0, 2);
+    const LinesAhead<Scalar> fetch{{table, squares, batch, i + distance}};
     const F8 eta = narrow_predictors(row, scratch, width, fetch) + p.offset;
     const F8 first = Model::score(eta, targets<Model>(row, columns), p).first;
-    const F8 row2 = gather([&](int k) PYDPMC_LAMBDA { return squares[id[k]]; }) + shift;
+    const F8 row2 = gather([&](int k) PYDPMC_LAMBDA { return *squares.of(id[k]); }) + shift;
     double factor[lanes];
     store(factor, only_first(here, Sums::factors(first, row2, grid)));
     slope_sums.add8(row, factor, fetch);

@@ -64,13 +64,19 @@ struct FloatSums {
   }
 };
 
-// Sums of sixteen-bit rows times whole numbers: exact.
+// Sums of sixteen-bit rows times whole numbers: exact. They are kept for whole sixteens of columns, those
+// beyond the last meaningless.
 struct Fixed16Sums {
-  int64_t* sums;
+  int64_t *padded_sums, *sums;
   int columns, width;
 
-  PYDPMC_INLINE Fixed16Sums(float*, int64_t* slope_sums, int count, int padded_count) noexcept
-      : sums(slope_sums), columns(count), width(padded_count) {}
+  PYDPMC_INLINE Fixed16Sums(float* scratch, int64_t* slope_sums, int count, int padded_count) noexcept
+      : padded_sums(reinterpret_cast<int64_t*>(scratch)),
+        sums(slope_sums),
+        columns(count),
+        width(padded_count) {
+    for (int j = 0; j < width; ++j) padded_sums[j] = 0;
+  }
 
   // Whole numbers q with |q| |row| on the grid at most grid.clip: half of one is left for the rounding.
   PYDPMC_INLINE static F8 factors(F8 first, F8 row2, const GradientGrid& grid) noexcept {
@@ -87,21 +93,18 @@ struct Fixed16Sums {
     int32_t pair[4];
     for (int k = 0; k < 4; ++k)
       pair[k] = factor_pair(static_cast<int32_t>(factor[2 * k]), static_cast<int32_t>(factor[2 * k + 1]));
-    int j = 0;
-    for (; j + narrow_lanes <= columns; j += narrow_lanes) {
+    for (int j = 0; j < width; j += narrow_lanes) {
       fetch(4, j);
       fetch(6, j);
-      products16(row, j, pair, sums + j);
+      products16(row, j, pair, padded_sums + j);
     }
-    if (j == columns) return;
-    int64_t last[narrow_lanes] = {};
-    products16(row, j, pair, last);
-    for (int k = 0; k < columns - j; ++k) sums[j + k] += last[k];
   }
 
   PYDPMC_INLINE static double intercept(double factor) noexcept { return factor / fixed16_step; }
 
-  void flush() noexcept {}
+  void flush() noexcept {
+    for (int j = 0; j < columns; ++j) sums[j] += padded_sums[j];
+  }
 };
 
 template <class Scalar>

@@ -17,6 +17,17 @@ PYDPMC_INLINE F8 loglik8(const Rows<Scalar>& row, int columns, const Prepared& p
     return Model::loglik(predict<Model>(row, columns, p), y, p);
 }
 
+// log p(record | next) - log p(record | now), by the model's own formula if it has a cheaper one.
+template <class Model, class Scalar>
+PYDPMC_INLINE F8 log_ratio8(const Rows<Scalar>& row, int columns, const Prepared& next,
+                            const Prepared& now) noexcept {
+  if constexpr (requires(F8 x) { Model::log_ratio(x, x, x, next, now); })
+    return Model::log_ratio(predict<Model>(row, columns, next), predict<Model>(row, columns, now),
+                            targets<Model>(row, columns), next, now);
+  else
+    return loglik8<Model>(row, columns, next) - loglik8<Model>(row, columns, now);
+}
+
 inline void copy(double* to, const double* from, int count) noexcept {
   std::memcpy(to, from, static_cast<size_t>(count) * sizeof(double));
 }
@@ -81,7 +92,7 @@ inline RatioSum batch_ratio(const ModelSpec& spec, const Records& records, const
       Rows<Scalar> row;
       for (int k = 0; k < lanes; ++k) row[k] = table.row(batch.index[k < here ? i + k : i]);
       for (int k = 0; k < lanes; ++k) __builtin_prefetch(table.row(batch.at_or_after(i + ahead + k)));
-      F8 ratio = loglik8<Model>(row, table.columns, next) - loglik8<Model>(row, table.columns, now);
+      F8 ratio = log_ratio8<Model>(row, table.columns, next, now);
       if (here < lanes) {
         double kept[lanes];
         store(kept, ratio);

@@ -24,11 +24,11 @@ struct GradientShape {
 
   template <class Scalar>
   PYDPMC_INLINE F8 row_squares(const Rows<Scalar>& row, const int64_t (&id)[lanes],
-                               const double* squares) const noexcept {
+                               const RowSquares& squares) const noexcept {
     if constexpr (!Model::has_slopes) return fill(1.0);
     if (centre || !squares)
       return gather([&](int k) PYDPMC_LAMBDA { return squared_norm(row[k], centre, columns); }) + shift;
-    return gather([&](int k) PYDPMC_LAMBDA { return squares[id[k]]; }) + shift;
+    return gather([&](int k) PYDPMC_LAMBDA { return *squares.of(id[k]); }) + shift;
   }
 
   // The gradients of eight rows, times their scales.
@@ -52,15 +52,20 @@ struct GradientShape {
   }
 };
 
-// Fetches eight rows of a batch into the second-level cache.
+// Fetches eight rows of a batch into the second-level cache: their ends, where the targets are, and what the
+// model keeps of them at once, the rest when called.
 template <class Scalar>
 struct RowsAhead {
   Rows<Scalar> row;
 
-  PYDPMC_INLINE RowsAhead(const Table<Scalar>& table, const Batch& batch, int64_t i) noexcept {
-    for (int k = 0; k < lanes; ++k) row[k] = table.row(batch.at_or_after(i + k));
-    if (table.columns >= lanes) return;  // else nobody calls
-    for (int k = 0; k < lanes; ++k) __builtin_prefetch(row[k], 0, 2);
+  PYDPMC_INLINE RowsAhead(const Table<Scalar>& table, const RowSquares& squares, const Batch& batch,
+                          int64_t i) noexcept {
+    for (int k = 0; k < lanes; ++k) {
+      const int64_t id = batch.at_or_after(i + k);
+      row[k] = table.row(id);
+      __builtin_prefetch(row[k] + table.columns, 0, 2);
+      if (squares) __builtin_prefetch(squares.of(id), 0, 2);
+    }
   }
   // Columns j .. j+7 of two rows.
   PYDPMC_INLINE void operator()(int r, int j) const noexcept {
@@ -73,8 +78,9 @@ struct RowsAhead {
 // and were added.
 template <class Model, class Scalar>
 [[gnu::noinline]] int64_t add_record_gradients(const ModelSpec& spec, const Table<Scalar>& table,
-                                               const double* squares, const Prepared& p, const Batch& batch,
-                                               const GradientGrid& grid, int64_t* sums) noexcept {
+                                               const RowSquares& squares, const Prepared& p,
+                                               const Batch& batch, const GradientGrid& grid,
+                                               int64_t* sums) noexcept {
   constexpr int64_t distance = 2 * lanes;
   const GradientShape<Model> shape(spec, p);
   int64_t added = 0;
@@ -83,7 +89,7 @@ template <class Model, class Scalar>
     Rows<Scalar> row;
     int64_t id[lanes];
     for (int k = 0; k < lanes; ++k) row[k] = table.row(id[k] = batch.at(k < here ? i + k : i));
-    const RowsAhead<Scalar> fetch(table, batch, i + distance);
+    const RowsAhead<Scalar> fetch(table, squares, batch, i + distance);
     const Score score =
         Model::score(predict<Model>(row, table.columns, p, fetch), targets<Model>(row, table.columns), p);
     const F8 second2 = !Model::has_slopes || shape.extra ? score.second * score.second : fill(0.0);

@@ -18,6 +18,11 @@ struct LogisticRegression {
     return 0.0 - softplus((1.0 - 2.0 * y) * eta);
   }
 
+  PYDPMC_INLINE static F8 log_ratio(F8 eta_next, F8 eta_now, F8 y, const Prepared&, const Prepared&) noexcept {
+    const F8 sign = 1.0 - 2.0 * y;
+    return softplus_difference(sign * eta_now, sign * eta_next);
+  }
+
   PYDPMC_INLINE static Score score(F8 eta, F8 y, const Prepared&) noexcept {
     return {y - logistic(eta), fill(0.0)};
   }

@@ -21,10 +21,8 @@ namespace rounded_normal_detail {
 using Table = RoundedNormalTable;
 using Wide = unsigned __int128;
 
-// A word, from its low end: the cell within the bin, the head of the fraction, the column, the sign.
-constexpr int cell_bits = rounded_normal_bits - Table::bins_per_unit_log2;
-constexpr int head_bits = 63 - Table::columns_log2 - cell_bits;
-constexpr int tail_bits = 64 - head_bits;
+constexpr int cell_bits = Table::cell_bits, head_bits = Table::head_bits, tail_bits = Table::tail_bits;
+static_assert(cell_bits + Table::bins_per_unit_log2 == rounded_normal_bits);
 
 constexpr int series_terms = 16;
 
@@ -77,8 +75,8 @@ inline Candidate candidate(std::uint64_t word, bool tie_below) noexcept {
   const std::uint64_t cell = word & ((std::uint64_t{1} << cell_bits) - 1);
   const std::uint64_t head = word >> cell_bits & ((std::uint64_t{1} << head_bits) - 1);
   const std::uint64_t column = word >> (cell_bits + head_bits) & (Table::columns - 1);
-  const std::uint64_t threshold = rounded_normal_table.threshold[column] >> tail_bits;
-  const std::uint64_t alias = rounded_normal_table.alias[column];
+  const std::uint64_t both = rounded_normal_table.head_and_alias[column];
+  const std::uint64_t threshold = both >> Table::columns_log2, alias = both & (Table::columns - 1);
   const bool tie = head == threshold, own = (head < threshold) | (tie & tie_below);
   // Without a branch, which would be mispredicted half of the time.
   const std::uint64_t piece = alias ^ ((column ^ alias) & -std::uint64_t{own});
@@ -94,65 +92,36 @@ bool tie_is_below(std::uint64_t word, Words& words) {
   return words.next64() >> head_bits < (rounded_normal_table.threshold[column] & tail);
 }
 
+// The draw that begins with a word.
 template <class Words>
-std::int64_t draw(Words& words) {
-  for (;;) {
-    const std::uint64_t word = words.next64();
+std::int64_t draw_from(std::uint64_t word, Words& words) {
+  for (;; word = words.next64()) {
     Candidate c = candidate(word, false);
     if (c.tie) [[unlikely]]
       c = candidate(word, tie_is_below(word, words));
     const std::uint64_t cell = word & ((std::uint64_t{1} << cell_bits) - 1);
-    if (c.upper) [[unlikely]]
-      if (!under_curve(c.bin, cell, words.next64())) continue;
-    return c.value;
+    if (!c.upper || under_curve(c.bin, cell, words.next64())) return c.value;
   }
 }
 
 }  // namespace rounded_normal_detail
 
-inline std::int64_t rounded_normal(Stream& stream) noexcept { return rounded_normal_detail::draw(stream); }
+inline std::int64_t rounded_normal(Stream& stream) noexcept {
+  return rounded_normal_detail::draw_from(stream.next64(), stream);
+}
 
-// Words of a stream, fetched in blocks but never more than will be used: a draw takes at least one.
-class FetchedWords {
- public:
-  explicit FetchedWords(Stream& stream) noexcept : stream_(stream) {}
-
-  std::uint64_t next64() noexcept { return position_ < filled_ ? words_[position_++] : stream_.next64(); }
-
-  // Writes draws until one is not settled by its word, words run out or `wanted` are done; returns how many.
-  std::size_t fill_settled(std::int64_t* out, std::size_t wanted) noexcept {
-    if (position_ == filled_) {
-      position_ = 0;
-      filled_ = wanted < block ? wanted : block;
-      stream_.fill(words_, filled_);
-    }
-    const std::size_t most = filled_ - position_ < wanted ? filled_ - position_ : wanted;
-    std::size_t i = 0;
-    for (; i < most; ++i) {
-      const auto c = rounded_normal_detail::candidate(words_[position_ + i], false);
-      if (c.tie | c.upper) [[unlikely]]
-        break;
-      out[i] = c.value;
-    }
-    position_ += i;
-    return i;
-  }
-
-  bool unsettled() const noexcept { return position_ < filled_; }
-
- private:
-  static constexpr std::size_t block = 256;
-  Stream& stream_;
-  std::size_t position_ = 0, filled_ = 0;
-  std::uint64_t words_[block];
-};
-
-// The same as n calls of rounded_normal().
+// n draws. As many words as draws are taken in blocks; the few draws that their word does not settle go on
+// with the words after the block.
 inline void fill_rounded_normal(Stream& stream, std::int64_t* out, std::size_t n) noexcept {
-  FetchedWords words(stream);
-  for (std::size_t done = 0; done < n;) {
-    done += words.fill_settled(out + done, n - done);
-    if (done < n && words.unsettled()) out[done++] = rounded_normal_detail::draw(words);
+  constexpr std::size_t block = 256;
+  std::uint64_t words[block];
+  std::uint16_t unsettled[block];
+  for (std::size_t done = 0; done < n; done += block) {
+    const std::size_t here = n - done < block ? n - done : block;
+    stream.fill(words, here);
+    const std::size_t open = kernels().normal_candidates(words, here, out + done, unsettled);
+    for (std::size_t k = 0; k < open; ++k)
+      out[done + unsettled[k]] = rounded_normal_detail::draw_from(words[unsettled[k]], stream);
   }
 }
 

@@ -107,6 +107,8 @@ constexpr Table build() {
     table.drop[j] = static_cast<std::uint64_t>((twice + 1) / 2);
   }
   fill_columns(table, piece_weights(d));
+  for (std::size_t c = 0; c < Table::columns; ++c)
+    table.head_and_alias[c] = table.threshold[c] >> Table::tail_bits << Table::columns_log2 | table.alias[c];
   return table;
 }
 

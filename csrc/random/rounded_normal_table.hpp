@@ -15,10 +15,17 @@ struct RoundedNormalTable {
   static constexpr std::size_t bins = pieces / 2;
   static constexpr int drop_bits = 65;
 
+  // A word, from its low end: the cell within the bin, the head of the fraction, the column, the sign.
+  static constexpr int cell_bits = 32 - bins_per_unit_log2;
+  static constexpr int head_bits = 63 - columns_log2 - cell_bits;
+  static constexpr int tail_bits = 64 - head_bits;
+
   // Walker's alias method in integers: column c gives piece c if a uniform 64-bit fraction is below
   // threshold[c], else piece alias[c].
   std::uint64_t threshold[columns];
   std::uint16_t alias[columns];
+  // Both at once: the head of the threshold, then the alias in the low bits.
+  std::uint64_t head_and_alias[columns];
   // 1 - f(upper edge) / f(lower edge), in units of 2^-drop_bits, rounded to nearest.
   std::uint64_t drop[bins];
 };

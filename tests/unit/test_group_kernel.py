@@ -120,6 +120,7 @@ def test_no_group_exceeds_the_clip_in_exact_integers(model, isa, rng):
     x, y = draw(model, rng, len(ids))
     data = dp.Data(x, y, groups=ids)
     wild = rng.random(data._rows.shape) < 0.3
+    data._rows.flags.writeable = True
     data._rows[wild] = rng.choice(EXTREMES, wild.sum())
     for scale in (1.0, 0.0, 1e-150, 1e100):
         theta = scale * theta_of(model, data, rng)
@@ -176,6 +177,7 @@ def test_a_ratio_of_a_group_is_the_clipped_sum_of_its_records(model, rng):
     x, y = draw(model, rng, len(ids))
     data = dp.Data(x, y, groups=ids)
     wild = rng.random(data._rows.shape) < 0.05
+    data._rows.flags.writeable = True
     data._rows[wild] = rng.choice(EXTREMES, wild.sum())
     theta, other = theta_of(model, data, rng), theta_of(model, data, rng)
     plain = arguments(model, data)
@@ -200,6 +202,7 @@ def test_a_broken_record_leaves_the_rest_of_its_group(model, bad, rng):
     fewer = np.delete(np.arange(12), [2, 9])
     rest = dp.Data(x[fewer], None if y is None else y[fewer], groups=np.repeat([0, 1], [6, 4]))
     marker = data.public.width if data.public.has_target else 0
+    data._rows.flags.writeable = True
     data._rows[[2, 9], 0] = bad
     data._rows[[2, 9], marker] = bad
     theta = theta_of(model, data, rng) * (1e10 if bad == 1e308 and not isinstance(model, dp.GaussianMean) else 1.0)

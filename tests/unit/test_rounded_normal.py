@@ -198,10 +198,62 @@ def test_draws_take_the_words_of_the_stream_in_order() -> None:
         value, count = random.rounded_normal_from_words(words[used:])
         by_hand.append(value)
         used += count
-    one_by_one, bulk = stream(43), stream(43)
+    one_by_one = stream(43)
     assert random.rounded_normal(one_by_one, 2500).tolist() == by_hand
+    assert one_by_one.next64() == words[used]
+
+
+def test_a_block_takes_a_word_for_each_draw_and_then_what_the_open_ones_need() -> None:
+    words, used, by_hand = stream(43).fill(3000), 0, []
+    for size in [256] * 9 + [196]:
+        block, used = words[used : used + size], used + size
+        for word in block:
+            value, count = random.rounded_normal_from_words(np.concatenate([[word], words[used:]]))
+            by_hand.append(value)
+            used += count - 1
+    bulk = stream(43)
     assert random.fill_rounded_normal(bulk, 2500).tolist() == by_hand
-    assert one_by_one.next64() == bulk.next64() == words[used]
+    assert bulk.next64() == words[used]
+
+
+@pytest.mark.parametrize("isa", _core.available_isas())
+def test_a_word_settles_a_draw_unless_it_ties_or_falls_into_an_upper_piece(table: Table, isa: str) -> None:
+    threshold, alias, _ = table
+    words, values, unsettled = [], [], []
+    for column in range(1024):
+        head = threshold[column] >> TAIL_BITS
+        for near in {0, max(head - 1, 0), head, min(head + 1, 2**HEAD_BITS - 1), 2**HEAD_BITS - 1}:
+            for negative in (0, 1):
+                cell = (column * 131_071 + near) % 2**CELL_BITS
+                words.append(negative << 63 | column << (CELL_BITS + HEAD_BITS) | near << CELL_BITS | cell)
+                piece = column if near < head else alias[column]
+                magnitude = (piece // 2) << CELL_BITS | cell
+                values.append(-1 - magnitude if negative else magnitude)
+                unsettled.append(near == head or piece % 2 == 1)
+    chosen = _core.isa()
+    try:
+        assert _core.use_isa(isa)
+        found, listed = random.normal_candidates(np.array(words, dtype=np.uint64))
+    finally:
+        _core.use_isa(chosen)
+    assert listed.tolist() == np.flatnonzero(unsettled).tolist()
+    settled = ~np.array(unsettled)
+    np.testing.assert_array_equal(found[settled], np.array(values)[settled])
+    assert settled.any()
+    assert not settled.all()
+
+
+def test_the_shortcuts_at_the_curve_enclose_what_the_series_gives() -> None:
+    generator = np.random.default_rng(45)
+    for j in [0, 1, 5, 31, 64, 127, 200, 320, 511]:
+        for cell in [1, 2, 2**CELL_BITS - 1, *generator.integers(1, 2**CELL_BITS, 300).tolist()]:
+            odd = 2 * cell + 1
+            x = (odd * ((j << (CELL_BITS + 2)) + odd) + 2) >> 2  # (z^2 - lo^2)/2 in units of 2^-65
+            high, low = random.rounded_normal_drop(j, cell)
+            h, rest = divmod(high * TWO_64 + low, x)
+            least, cubic = 2**63 - (x >> 3) - 4, (x * x >> 64) // 48
+            assert rest == 0
+            assert least <= h < least + cubic + 8
 
 
 def test_draws_are_the_same_on_every_instruction_set() -> None:

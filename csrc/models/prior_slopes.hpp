@@ -1,0 +1,42 @@
+// Slopes of the log prior in all coordinates at once: normal ones, as most are, without a division or a
+// branch.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "models/prior.hpp"
+
+namespace pydpmc {
+
+class PriorSlopes {
+ public:
+  explicit PriorSlopes(const Prior& prior) : location_(prior.size()), precision_(prior.size()) {
+    for (std::size_t j = 0; j < prior.size(); ++j) {
+      const double precision = 1.0 / prior[j].scale / prior[j].scale;
+      if (prior[j].kind == PriorKind::normal && !prior[j].of_log && std::isnormal(precision)) {
+        location_[j] = prior[j].location;
+        precision_[j] = precision;
+      } else {
+        others_.push_back({j, prior[j]});
+      }
+    }
+  }
+
+  void operator()(const double* theta, double* out) const noexcept {
+    for (std::size_t j = 0; j < location_.size(); ++j) out[j] = (location_[j] - theta[j]) * precision_[j];
+    for (const Other& other : others_) out[other.index] = log_prior_slope(other.term, theta[other.index]);
+  }
+
+ private:
+  struct Other {
+    std::size_t index;
+    PriorTerm term;
+  };
+
+  std::vector<double> location_, precision_;
+  std::vector<Other> others_;
+};
+
+}  // namespace pydpmc
