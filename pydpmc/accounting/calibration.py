@@ -137,7 +137,7 @@ class _Search:
         return smallest
 
     def _quick_cost(self, x: float) -> float:
-        """A valid cost, but loose; what random numbers of finite precision cost is left out."""
+        """A valid cost, but loose; infinite where there is none that is quickly found."""
         given = self.guarantee(x)
         if not given.events or given.total_variation > 0.0 or given.void is not None:
             return math.inf
