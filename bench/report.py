@@ -5,15 +5,27 @@ python bench/report.py [--quick] [--docs FOLDER]
 
 import argparse
 import datetime
+import json
 import os
 import platform
 import subprocess
 import sys
-import time
+import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 FRESH = "import time; t = time.process_time(); import pydpmc; print(time.process_time() - t)"
+ONE_CASE = """
+import sys, time
+sys.path.insert(0, {HERE!r})
+from benchmarks import accounting
+group, method, *params = {case!r}
+bench = getattr(accounting, group)()
+bench.setup(*params)
+t = time.process_time()
+getattr(bench, method)(*params)
+print(time.process_time() - t)
+"""
 
 
 def machine():
@@ -30,27 +42,27 @@ def commit():
 
 
 def accounting():
-    """Return rows of (what, seconds) from empty caches."""
+    """Return rows of (what, seconds), each from a process of its own: the best of three."""
     sys.path.insert(0, str(HERE))
-    from benchmarks import accounting as benchmarks
-    from benchmarks import common
+    from benchmarks.accounting import EVENTS, PLANS
 
-    found = []
-    for event in benchmarks.EVENTS:
-        query = benchmarks.Query()
-        query.setup(event, 10**6)
-        started = time.process_time()
-        query.time_epsilon(event, 10**6)
-        found.append((f"epsilon of 1e6 steps, {event}", time.process_time() - started))
-    for name in benchmarks.Planning.params[0]:
-        planning = benchmarks.Planning()
-        planning.setup(name)
-        common.forget()
-        started = time.process_time()
-        planning.time_plan(name)
-        found.append((f"plan(), {name}", time.process_time() - started))
-    best = min(float(subprocess.check_output([sys.executable, "-c", FRESH], cwd="/")) for _ in range(3))
-    return [*found, ("import pydpmc", best)]
+    cases = {f"epsilon of 1e6 steps, {event}": ("Query", "time_epsilon", event, 10**6) for event in EVENTS}
+    cases |= {f"plan(), {name}": ("Planning", "time_plan", name, "replace") for name in PLANS}
+    scripts = {what: ONE_CASE.format(HERE=str(HERE), case=case) for what, case in cases.items()}
+    return [(what, fresh(script)) for what, script in {**scripts, "import pydpmc": FRESH}.items()]
+
+
+def fresh(script):
+    """Return the least CPU time that the script prints in three runs."""
+    return min(float(subprocess.check_output([sys.executable, "-c", script], cwd="/")) for _ in range(3))
+
+
+def growth_table(rows):
+    """Return a table with a line per storage and a column per sweep."""
+    sweeps, lines = (list(dict.fromkeys(row[k] for row in rows)) for k in (0, 1))
+    found = {(sweep, line): f"{exponent:.2f}" for sweep, line, exponent in rows}
+    head = f"| | {' | '.join(sweeps)} |\n|---|{'---:|' * len(sweeps)}"
+    return "\n".join([head, *(f"| {line} | {' | '.join(found[s, line] for s in sweeps)} |" for line in lines)])
 
 
 def main():
@@ -61,7 +73,10 @@ def main():
     quick = ["--quick"] if options.quick else []
     table, scaling = ([sys.executable, str(HERE / name)] for name in ("peers/table.py", "scaling.py"))
     tables = subprocess.run([*table, *quick], stdout=subprocess.PIPE, text=True, check=True).stdout
-    subprocess.run([*scaling, str(options.docs / "scaling.png"), *quick], check=True)
+    with tempfile.TemporaryDirectory() as folder:
+        figures = Path(folder) / "scaling.json"
+        subprocess.run([*scaling, str(options.docs / "scaling.png"), "--json", str(figures), *quick], check=True)
+        growth = json.loads(figures.read_text())["growth"]
     page = (
         (HERE / "report_template.md")
         .read_text(encoding="utf-8")
@@ -72,6 +87,7 @@ def main():
             python=platform.python_version(),
             load=" ".join(f"{value:.1f}" for value in os.getloadavg()),
             tables=tables,
+            growth=growth_table(growth),
             accounting="\n".join(f"| {what} | {seconds:.2f} |" for what, seconds in accounting()),
         )
     )

@@ -5,6 +5,7 @@ python scaling.py out.png [--quick] [--json FILE]; without matplotlib the figure
 
 import argparse
 import json
+import math
 import sys
 import time
 from pathlib import Path
@@ -21,6 +22,7 @@ SWEEPS = {
     "N": ("records N (d = 109, b = 256)", [1000, 4000, 16_000, 64_000, 256_000]),
     "d": ("columns d (N = 2e7 / d, b = 256)", [8, 16, 32, 64, 128, 256, 512, 1024]),
     "b": ("batch b (N = 1e5, d = 109)", [16, 64, 256, 1024, 4096, 16_384]),
+    "T": ("steps T of a run (N = 32561, d = 109, b = 256)", [100, 1000, 10_000, 100_000]),
     "full N": ("records N of W1-full (d = 10)", [3000, 10_000, 30_000, 100_000, 300_000, 1_000_000]),
 }
 MOST_RECORDS = 400_000
@@ -32,7 +34,7 @@ def shape(sweep, value):
         return value, 109, 256
     if sweep == "d":
         return min(MOST_RECORDS, 20_000_000 // value), value, 256
-    return 100_000, 109, value
+    return (32_561, 109, 256) if sweep == "T" else (100_000, 109, value)
 
 
 def best_rate(run, steps, seconds):
@@ -50,7 +52,7 @@ def sgld_rate(sweep, value, storage, threads, seconds):
     """Return steps per second of all chains, and the bytes that a step reads."""
     n, columns, batch = shape(sweep, value)
     data = gradients.logistic_data(n, columns, storage)
-    steps = max(20, int(2e7 / (batch * columns)))
+    steps = value if sweep == "T" else max(20, int(2e7 / (batch * columns)))
     sampler = dp.SGLD(steps=steps, step_size=1e-5, batch_size=batch, clip=1.0)
     plan = dp.plan(dp.LogisticRegression(), data.public, sampler, chains=threads)
     rate = best_rate(lambda: plan.run(data, draws=2, threads=threads, progress=False), steps * threads, seconds)
@@ -84,22 +86,55 @@ def measured(seconds):
     return found
 
 
+def growth(found):
+    """Return rows (sweep, line, exponent of the cost of a step, or of a run for T, over the last two points)."""
+    rows = []
+    for sweep, lines in found.items():
+        for label, points in lines.items():
+            (start, slow, _), (end, fast, _) = points[-2:]
+            exponent = math.log(slow / fast) / math.log(end / start) + (sweep == "T")
+            rows.append((sweep, label, exponent))
+    return rows
+
+
+def cache_sizes():
+    """Return bytes of the second and third level, as the system tells them."""
+    files = [Path(f"/sys/devices/system/cpu/cpu0/cache/index{k}/size") for k in (2, 3)]
+    return [1024 * int(file.read_text().strip().removesuffix("K")) for file in files if file.exists()]
+
+
+def mark_caches(axis, row_bytes):
+    """Mark where a table of rows of so many bytes outgrows a cache."""
+    for colour, size in row_bytes.items():
+        for cache in cache_sizes():
+            axis.axvline(cache / size, color=colour, linewidth=0.7, linestyle="--", alpha=0.6)
+
+
 def draw(found, path):
     import matplotlib as mpl
 
     mpl.use("Agg")
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(2, 2, figsize=(11, 8))
-    for axis, (sweep, lines) in zip(axes.flat, found.items(), strict=True):
+    figure, axes = plt.subplots(2, 3, figsize=(15, 8))
+    for axis, (sweep, lines) in zip(axes.flat, found.items(), strict=False):
         for (label, points), colour in zip(lines.items(), ("C0", "C1", "C2", "C3"), strict=True):
             values, rates, bounds = zip(*points, strict=True)
             axis.loglog(values, rates, "o-", color=colour, label=label, markersize=4)
             axis.loglog(values, bounds, ":", color=colour, linewidth=1)
+        if sweep == "N":
+            mark_caches(axis, {"C0": 896, "C2": 448, "C3": 256})
         axis.set_xlabel(SWEEPS[sweep][0])
         axis.set_ylabel("steps/s, all chains")
         axis.grid(alpha=0.3)
-    axes.flat[3].legend(title="dotted: sequential read of as many bytes", fontsize=8, title_fontsize=8)
+    axes.flat[-1].axis("off")
+    handles, labels = axes.flat[0].get_legend_handles_labels()
+    axes.flat[-1].legend(
+        handles,
+        labels,
+        title="dotted: sequential read of as many bytes\ndashed: table as large as a cache (2nd, 3rd level)",
+        loc="center",
+    )
     figure.tight_layout()
     figure.savefig(path, dpi=80)
 
@@ -112,7 +147,7 @@ def main():
     options = parser.parse_args()
     found = measured(0.05 if options.quick else 0.25)
     if options.json:
-        options.json.write_text(json.dumps(found, indent=1))
+        options.json.write_text(json.dumps({"points": found, "growth": growth(found)}, indent=1))
     try:
         draw(found, options.plot)
     except ImportError:

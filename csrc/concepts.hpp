@@ -22,6 +22,15 @@ namespace pydpmc {
 enum class Storage : int { float64, float32, fixed16 };
 constexpr double fixed16_step = 0x1p-14;  // a power of two, so that to multiply by it is exact
 
+// |x|^2 of every row, if they are at hand: in an array of their own, or within the rows.
+struct RowSquares {
+  const double* first = nullptr;
+  int64_t stride = 1;
+
+  [[gnu::always_inline]] explicit operator bool() const noexcept { return first != nullptr; }
+  [[gnu::always_inline]] const double* of(int64_t row) const noexcept { return first + row * stride; }
+};
+
 struct Records {
   const void* rows;
   Storage storage;
@@ -33,7 +42,7 @@ struct Records {
   // The unit of privacy is a group of rows, from group_start[g] to group_start[g + 1] - 1, or a row if null.
   const int64_t* group_start = nullptr;
   int64_t groups = 0;
-  const double* squares = nullptr;  // |x|^2 of every row, if they are at hand
+  RowSquares squares{};
 
   [[gnu::always_inline]] int64_t units() const noexcept { return group_start ? groups : n; }
   [[gnu::always_inline]] int64_t first_row(int64_t unit) const noexcept {

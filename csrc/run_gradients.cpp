@@ -36,7 +36,7 @@ GradientRun::GradientRun(Target target, const QuerySpec& query, double weight, S
       draws_(draws) {
   if (!target_.records.squares) {
     squares_ = squares_of(target_.records);
-    target_.records.squares = squares_.data();
+    target_.records.squares = {squares_.data()};
   }
   const size_t dim = static_cast<size_t>(target_.model.dim);
   for (size_t c = 0; c < chains_.size(); ++c) {

@@ -20,7 +20,7 @@ LangevinRun::LangevinRun(Target target, const GradientGrid& grid, Langevin sampl
       chains_(static_cast<size_t>(chains)),
       out_(out) {
   squares_ = squares_of(target_.records);
-  target_.records.squares = squares_.data();
+  target_.records.squares = {squares_.data()};
   const size_t dim = static_cast<size_t>(target_.model.dim);
   for (size_t c = 0; c < chains_.size(); ++c) {
     Chain& chain = chains_[c];

@@ -116,6 +116,9 @@ class Data:
         self._rows = table.empty_rows(stored.rows, width, target is not None, storage)
         with np.errstate(all="ignore"):  # a warning would depend on the records
             invalid = self._fill(features, target, stored.order)
+        if table.holds_squares(width, storage):
+            self._squares = table.squares_within(self._rows)
+            self._squares[:] = table.squares(self._rows, self._public)
         self._rows.flags.writeable = False  # row_squares() and the bounds hold for these numbers
         if on_invalid == "raise":
             self._refuse(invalid)
@@ -126,10 +129,10 @@ class Data:
         return self._public
 
     def row_squares(self) -> npt.NDArray[np.float64]:
-        """Return |x|^2 of every stored row, as private as the rows; computed at the first call and kept."""
+        """Return |x|^2 of every stored row, as private as the rows; computed once and kept."""
         if self._squares is None:
             self._squares = table.squares(self._rows, self._public)
-            self._squares.flags.writeable = False
+        self._squares.flags.writeable = False
         return self._squares
 
     def require_labels(self, model: str, count: int) -> None:

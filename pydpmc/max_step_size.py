@@ -13,6 +13,7 @@ from .errors import InvalidArgument, UnsupportedEventError
 
 VARIANCE = {"langevin": 2.0, "paper": 1.0}  # of the injected noise, in units of eta / n
 LEVELS = 120
+UNSPENT = 1e-5  # of epsilon
 FARTHEST = 4096.0  # from the estimate that holds for large noise multipliers
 
 
@@ -83,7 +84,9 @@ def max_step_size(
     sensitivity = clip * (2.0 if adjacency == "replace" else 1.0)
     estimate = (largest_mu(epsilon, delta) / sensitivity) ** 2 * n * variance / time
     bracket = (estimate / FARTHEST, estimate * 16.0)
-    return acc.calibrate(uses, epsilon=epsilon, delta=delta, adjacency=adjacency, bracket=bracket, integer=False)
+    return acc.calibrate(
+        uses, epsilon=epsilon, delta=delta, adjacency=adjacency, bracket=bracket, integer=False, unspent=UNSPENT
+    )
 
 
 def _check(epsilon: float, delta: float, clip: float, decay: float, noise: str) -> None:
@@ -102,7 +105,8 @@ def _levels(steps: int, decay: float) -> tuple[np.ndarray[tuple[int], np.dtype[n
     """
     if decay == 0.0:
         return np.ones(1), [steps]
-    edges = np.unique(np.ceil(steps * (np.arange(LEVELS + 1) / LEVELS) ** 3)) + 1.0
+    edges = np.ceil(steps * (np.arange(LEVELS + 1) / LEVELS) ** 3) + 1.0
+    edges = edges[np.append(True, np.diff(edges) > 0.0)]
     return edges[:-1], [int(k) for k in np.diff(edges)]
 
 

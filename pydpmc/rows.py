@@ -18,6 +18,7 @@ FIXED16_LARGEST = 32767 * FIXED16_STEP
 FIXED16_RANGE = 2.0
 _DTYPES = {"float64": np.float64, "float32": np.float32, "fixed16": np.int16}
 _ALIGNMENT = 64
+_SQUARE = 4  # sixteen-bit numbers in the place of a double
 
 Floats = npt.NDArray[np.float64]
 Rows = npt.NDArray[Any]
@@ -26,6 +27,8 @@ Rows = npt.NDArray[Any]
 def empty_rows(n: int, width: int, has_target: bool, storage: str) -> Rows:
     """Zeros for n records; the core reads four features of a row at a time, or sixteen of small numbers."""
     used = width + has_target * (2 if storage == "fixed16" else 1)
+    if holds_squares(width, storage):
+        used += _SQUARE
     whole = 1 if width < 4 else 16 if storage != "float64" and width >= 16 else 4
     stride = (used + whole - 1) // whole * whole
     dtype = np.dtype(_DTYPES[storage])
@@ -131,6 +134,17 @@ def squares(rows: Rows, public: Public) -> Floats:
     from . import _core
 
     return _core.squared_norms(rows=rows, columns=public.width, has_target=public.has_target)
+
+
+def holds_squares(width: int, storage: str) -> bool:
+    """Whether rows end with their |x|^2: rows that are so short that a line of cache elsewhere would show."""
+    return storage == "fixed16" and width >= 16
+
+
+def squares_within(rows: Rows) -> Floats:
+    """Return where rows that hold their |x|^2 hold it."""
+    kept: Floats = rows[:, -_SQUARE:].view(np.float64)[:, 0]
+    return kept
 
 
 def require_range(public: Public, storage: str) -> None:

@@ -3,6 +3,7 @@
 // Notation and proof: docs/privacy/minibatch_accept_bit.md.
 #pragma once
 #include <cstddef>
+#include <limits>
 
 #include "accounting/mixture_law.hpp"
 
@@ -27,7 +28,8 @@ inline Cell contracted(Cell cell, double v_max) {
 
 class CellBound {
  public:
-  CellBound(const AcceptBit& bit, const Cell& cell) {
+  // The nodes a for which it is wanted lie in `nodes`.
+  CellBound(const AcceptBit& bit, const Cell& cell, Interval nodes) {
     const Interval moved{std::max(0.0, cell.v.lo + cell.tau.lo),
                          std::min(bit.v_max, cell.v.hi + cell.tau.hi)};
     if (cell.v.lo > cell.v.hi || cell.tau.lo > cell.tau.hi || moved.lo > moved.hi) return;
@@ -39,8 +41,10 @@ class CellBound {
     dv_ = cell.v.half_width();
     collect_corners({cell.tau.lo - tau0, cell.tau.hi - tau0}, {moved.lo - moved0, moved.hi - moved0});
     bound_curvature(bit, cell, moved, tau0);
-    largest_to_ = bit.law.cdf_range(cell.x.hi + bit.shift, {bit.c - moved.hi, bit.c - moved.lo}).hi;
-    least_from_ = bit.law.cdf_range(cell.x.lo, {bit.c - cell.v.hi, bit.c - cell.v.lo}).lo;
+    if (monotone_may_help(nodes.lo) || monotone_may_help(nodes.hi)) {
+      largest_to_ = bit.law.cdf_range(cell.x.hi + bit.shift, {bit.c - moved.hi, bit.c - moved.lo}).hi;
+      least_from_ = bit.law.cdf_range(cell.x.lo, {bit.c - cell.v.hi, bit.c - cell.v.lo}).lo;
+    }
   }
 
   bool empty() const { return corners_ == 0; }
@@ -80,6 +84,12 @@ class CellBound {
 
  private:
   static constexpr double kRounding = 1e-12;  // relative error of F as computed, with a wide margin
+
+  // A guess, since it is costly and optional; in a small cell the polynomial is always the better bound.
+  bool monotone_may_help(double a) const {
+    const double guess = to_.cdf + dx_ * to_.pdf - a * (from_.cdf - dx_ * from_.pdf);
+    return guess < linear(a) + remainder(a);
+  }
 
   bool joint_is_better(double a) const {
     return joint_.total() + std::abs(a - 1.0) * from_curvature_.total() <
@@ -124,7 +134,8 @@ class CellBound {
   }
 
   Jet to_{}, from_{};
-  double dx_ = 0, dv_ = 0, dt_ = 0, largest_to_ = 0, least_from_ = 0;
+  double dx_ = 0, dv_ = 0, dt_ = 0;
+  double largest_to_ = std::numeric_limits<double>::infinity(), least_from_ = 0;
   std::array<Corner, 6> corner_{};
   std::size_t corners_ = 0;
   Curvature to_curvature_, from_curvature_, joint_;

@@ -52,7 +52,7 @@ class ProfileSearch {
     std::vector<CellBound> bounds;
     bounds.reserve(cells.size());
     for (const auto& cell : cells) {
-      bounds.emplace_back(bit_, cell);
+      bounds.emplace_back(bit_, cell, Interval{nodes_[cell.first], nodes_[cell.last]});
       if (!bounds.back().empty()) raise_attained(cell, bounds.back());
     }
     std::vector<Cell> children;

@@ -9,7 +9,12 @@
 #include <utility>
 #include <vector>
 
+#include "accounting/normal_law.hpp"
+#include "vec/functions.hpp"
+
 namespace pydpmc {
+
+using accounting::normal_cdf;
 
 struct Interval {
   double lo, hi;
@@ -26,21 +31,31 @@ struct Jet {
 using DerivativeBounds = std::array<double, 7>;
 
 class MixtureLaw {
+  using F8 = baseline::F8;
+
  public:
+  // Filled up with atoms of no weight to whole vectors.
   MixtureLaw(std::vector<double> atoms, std::vector<double> weights)
-      : atoms_(std::move(atoms)), weights_(std::move(weights)) {}
+      : atoms_(std::move(atoms)), weights_(std::move(weights)) {
+    const std::size_t whole = (atoms_.size() + baseline::lanes - 1) / baseline::lanes * baseline::lanes;
+    atoms_.resize(whole, 0.0);
+    weights_.resize(whole, 0.0);
+  }
 
   Jet jet(double x, double variance) const {
     const double inverse = 1.0 / std::sqrt(variance);
-    Jet sum{0.0, 0.0, 0.0};
-    for (std::size_t j = 0; j < atoms_.size(); ++j) {
-      const double t = (x - atoms_[j]) * inverse;
-      const double density = weights_[j] * gauss(t) * inverse;
-      sum.cdf += weights_[j] * normal_cdf(t);
-      sum.pdf += density;
-      sum.slope -= density * t * inverse;
+    double cdf = 0.0;
+    F8 pdf = baseline::fill(0.0), slope = pdf;
+    for (std::size_t j = 0; j < atoms_.size(); j += baseline::lanes) {
+      const F8 t = (x - baseline::load(&atoms_[j])) * inverse;
+      const F8 density = baseline::load(&weights_[j]) * gauss(t) * inverse;
+      pdf = pdf + density;
+      slope = slope - density * t * inverse;
+      double each[baseline::lanes];
+      baseline::store(each, t);
+      for (int k = 0; k < baseline::lanes; ++k) cdf += weights_[j + k] * normal_cdf(each[k]);
     }
-    return sum;
+    return {cdf, total(pdf), total(slope)};
   }
 
   // Range of F(x) over an interval of variances, term by term: each normal term is monotone in the variance.
@@ -57,44 +72,49 @@ class MixtureLaw {
 
   DerivativeBounds bounds(Interval x, Interval variance) const {
     const double widest = 1.0 / std::sqrt(variance.lo), narrowest = 1.0 / std::sqrt(variance.hi);
-    DerivativeBounds sum{};
-    for (std::size_t j = 0; j < atoms_.size(); ++j) {
-      const double left = x.lo - atoms_[j], right = x.hi - atoms_[j];
-      const double nearest = std::max({left, -right, 0.0}) * narrowest;
-      const double farthest = std::max(-left, right) * widest;
+    std::array<F8, 7> sum;
+    sum.fill(baseline::fill(0.0));
+    for (std::size_t j = 0; j < atoms_.size(); j += baseline::lanes) {
+      const F8 atoms = baseline::load(&atoms_[j]), left = x.lo - atoms, right = x.hi - atoms;
+      const F8 nearest = max(max(left, 0.0 - right), baseline::fill(0.0)) * narrowest;
+      const F8 farthest = max(0.0 - left, right) * widest;
       const auto hermite = hermite_bounds(nearest, farthest);
-      double scale = weights_[j] * gauss(nearest) * widest;
+      F8 scale = baseline::load(&weights_[j]) * gauss(nearest) * widest;
       for (std::size_t k = 2; k < sum.size(); ++k) {
-        scale *= widest;
-        sum[k] += scale * hermite[k - 1];
+        scale = scale * widest;
+        sum[k] = sum[k] + scale * hermite[k - 1];
       }
     }
-    return sum;
+    DerivativeBounds found{};
+    for (std::size_t k = 2; k < sum.size(); ++k) found[k] = total(sum[k]);
+    return found;
   }
 
  private:
-  static double normal_cdf(double t) { return 0.5 * std::erfc(-t * std::numbers::sqrt2 * 0.5); }
-  static double gauss(double t) {
-    return std::exp(-0.5 * t * t) * 0.5 * std::numbers::inv_sqrtpi * std::numbers::sqrt2;
+  static double total(F8 x) {
+    double each[baseline::lanes], sum = 0.0;
+    baseline::store(each, x);
+    for (const double value : each) sum += value;
+    return sum;
+  }
+
+  // Never too small: far out it stays at 1e-308.
+  PYDPMC_INLINE static F8 gauss(F8 t) {
+    return baseline::exp_below_zero(-0.5 * t * t) * (0.5 * std::numbers::inv_sqrtpi * std::numbers::sqrt2);
   }
 
   // [m] bounds |He_m(t)| for nearest <= |t| <= farthest, m = 1..5, from the forms
   // He_2 = t^2 - 1, He_3 = t (t^2 - 3), He_4 = (t^2 - 3)^2 - 6, He_5 = t ((t^2 - 5)^2 - 10).
-  static std::array<double, 6> hermite_bounds(double nearest, double farthest) {
-    const Interval t2{nearest * nearest, farthest * farthest};
-    const auto largest = [](Interval i, double c) {
-      return std::max(std::abs(i.lo - c), std::abs(i.hi - c));
+  PYDPMC_INLINE static std::array<F8, 6> hermite_bounds(F8 nearest, F8 farthest) {
+    const F8 low = nearest * nearest, high = farthest * farthest;
+    const auto largest = [](F8 lo, F8 hi, double c) PYDPMC_LAMBDA { return max(abs(lo - c), abs(hi - c)); };
+    const auto squared = [&](double c, double d) PYDPMC_LAMBDA {
+      const F8 inside = max(max(low - c, c - high), baseline::fill(0.0)), outside = largest(low, high, c);
+      return largest(inside * inside, outside * outside, d);
     };
-    const auto squared = [&](double c) {
-      const double inside = std::max({t2.lo - c, c - t2.hi, 0.0}), outside = largest(t2, c);
-      return Interval{inside * inside, outside * outside};
-    };
-    return {1.0,
-            farthest,
-            largest(t2, 1.0),
-            farthest * largest(t2, 3.0),
-            largest(squared(3.0), 6.0),
-            farthest * largest(squared(5.0), 10.0)};
+    return {baseline::fill(1.0),     farthest,
+            largest(low, high, 1.0), farthest * largest(low, high, 3.0),
+            squared(3.0, 6.0),       farthest * squared(5.0, 10.0)};
   }
 
   std::vector<double> atoms_, weights_;

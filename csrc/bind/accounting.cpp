@@ -6,6 +6,7 @@
 
 #include "accounting/backward_induction.hpp"
 #include "accounting/convex_minorant.hpp"
+#include "accounting/normal_law.hpp"
 
 namespace py = pybind11;
 using Doubles = py::array_t<double, py::array::c_style | py::array::forcecast>;
@@ -39,6 +40,8 @@ std::vector<double> bit_induction(double shift, std::size_t steps, int cells, st
 }  // namespace
 
 void bind_accounting(py::module_& m) {
+  m.def("normal_cdf", py::vectorize(pydpmc::accounting::normal_cdf), py::arg("t"));
+  m.def("erfcx", py::vectorize(pydpmc::accounting::erfcx), py::arg("x"));
   m.def("convex_minorant_slopes", &convex_minorant_slopes, py::arg("rises"), py::arg("widths"));
   m.def(
       "bit_induction",

@@ -35,6 +35,17 @@ void require_grids(const QuerySpec& query, const std::vector<double>& noise) {
   }
 }
 
+using Squares = py::array_t<double, 0>;
+
+RowSquares squares_of_rows(const Squares& squares, int64_t rows) {
+  require(squares.ndim() == 1 && squares.size() == rows, "squares needs one entry per row");
+  constexpr py::ssize_t size = sizeof(double);
+  require(squares.strides(0) > 0 && squares.strides(0) % size == 0 &&
+              reinterpret_cast<uintptr_t>(squares.data()) % alignof(double) == 0,
+          "squares needs aligned entries");
+  return {squares.data(), squares.strides(0) / size};
+}
+
 class BoundGradientRun {
  public:
   BoundGradientRun(RowsArray rows, int columns, bool has_target, const std::string& model, bool intercept,
@@ -43,16 +54,14 @@ class BoundGradientRun {
                    int64_t batch, std::shared_ptr<GapTables> gaps, int64_t most, double weight,
                    std::vector<double> step_size, std::vector<double> noise, Array init, Array draws,
                    int64_t warmup, int64_t thin, std::optional<uint64_t> seed, Starts group_start,
-                   std::optional<Array> squares)
+                   std::optional<Squares> squares)
       : rows_(std::move(rows)),
         draws_(std::move(draws)),
         group_start_(std::move(group_start)),
         squares_(std::move(squares)) {
     const int dim = require_chains(init, draws_, warmup, thin);
     Records records = records_of(rows_, columns, has_target, group_start_);
-    require(!squares_ || (squares_->ndim() == 1 && squares_->size() == records.n),
-            "squares needs one entry per row");
-    if (squares_) records.squares = squares_->data();
+    if (squares_) records.squares = squares_of_rows(*squares_, records.n);
     QuerySpec query{sampling_of(sampling),
                     clip,
                     batch,
@@ -108,7 +117,7 @@ class BoundGradientRun {
   RowsArray rows_;
   Array draws_;
   Starts group_start_;
-  std::optional<Array> squares_;
+  std::optional<Squares> squares_;
   int dim_ = 0;
   std::unique_ptr<GradientRun> run_;
 };
@@ -121,16 +130,17 @@ void bind_gradients(py::module_& m) {
   using namespace pydpmc;
   using Run = BoundGradientRun;
   py::class_<Run>(m, "GradientRun")
-      .def(py::init<RowsArray, int, bool, const std::string&, bool, std::array<double, 2>, const Array&,
-                    const std::string&, const Parameters&, const std::string&, double, double, int64_t,
-                    std::shared_ptr<GapTables>, int64_t, double, std::vector<double>, std::vector<double>,
-                    Array, Array, int64_t, int64_t, std::optional<uint64_t>, Starts, std::optional<Array>>(),
-           py::kw_only(), py::arg("rows").noconvert(), py::arg("columns"), py::arg("has_target"),
-           py::arg("model"), py::arg("intercept"), py::arg("constants"), py::arg("prior"), py::arg("sampler"),
-           py::arg("parameters"), py::arg("sampling"), py::arg("clip"), py::arg("room"), py::arg("batch"),
-           py::arg("gaps"), py::arg("most"), py::arg("weight"), py::arg("step_size"), py::arg("noise"),
-           py::arg("init"), py::arg("draws").noconvert(), py::arg("warmup"), py::arg("thin"), py::arg("seed"),
-           py::arg("group_start").noconvert() = py::none(), py::arg("squares").noconvert() = py::none())
+      .def(
+          py::init<RowsArray, int, bool, const std::string&, bool, std::array<double, 2>, const Array&,
+                   const std::string&, const Parameters&, const std::string&, double, double, int64_t,
+                   std::shared_ptr<GapTables>, int64_t, double, std::vector<double>, std::vector<double>,
+                   Array, Array, int64_t, int64_t, std::optional<uint64_t>, Starts, std::optional<Squares>>(),
+          py::kw_only(), py::arg("rows").noconvert(), py::arg("columns"), py::arg("has_target"),
+          py::arg("model"), py::arg("intercept"), py::arg("constants"), py::arg("prior"), py::arg("sampler"),
+          py::arg("parameters"), py::arg("sampling"), py::arg("clip"), py::arg("room"), py::arg("batch"),
+          py::arg("gaps"), py::arg("most"), py::arg("weight"), py::arg("step_size"), py::arg("noise"),
+          py::arg("init"), py::arg("draws").noconvert(), py::arg("warmup"), py::arg("thin"), py::arg("seed"),
+          py::arg("group_start").noconvert() = py::none(), py::arg("squares").noconvert() = py::none())
       .def("advance", &Run::advance, py::arg("steps"), py::arg("threads"), py::arg("block"))
       .def("state", &Run::state)
       .def("restore", &Run::restore, py::arg("state"), py::arg("steps_done"))

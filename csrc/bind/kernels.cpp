@@ -94,7 +94,7 @@ py::array_t<int64_t> gradient_sum(const RowsArray& rows, int columns, bool has_t
                                   bool narrow) {
   Records records = records_of(rows, columns, has_target, group_start);
   const Theta squares = squares_of(records);
-  records.squares = squares.data();
+  records.squares = {squares.data()};
   const int dim = static_cast<int>(theta.size());
   const ModelSpec spec = model_of(model, records, intercept, constants, dim);
   const SecondMoments moments{moment_scale, clip};

@@ -11,7 +11,7 @@ PYDPMC_ISA_BEGIN
 // Adds the clipped gradients of records to the integer sums; returns how many there were to add.
 template <class Model, class Scalar>
 [[gnu::noinline]] int64_t add_records(const ModelSpec& spec, const Table<Scalar>& table,
-                                      const double* squares, const Prepared& p, const Batch& batch,
+                                      const RowSquares& squares, const Prepared& p, const Batch& batch,
                                       const GradientGrid& grid, int64_t* sums) noexcept {
   if constexpr (Model::has_classes) {
     const auto row_of = [&](int64_t i) PYDPMC_LAMBDA { return table.row(batch.at(i)); };

@@ -47,9 +47,9 @@ struct LinesAhead {
 };
 
 template <class Model, class Scalar>
-[[gnu::noinline]] void add_narrow(const ModelSpec& spec, const Table<Scalar>& table, const double* squares,
-                                  const Prepared& p, float* scratch, const Batch& batch,
-                                  const GradientGrid& grid, int64_t* sums) noexcept {
+[[gnu::noinline]] void add_narrow(const ModelSpec& spec, const Table<Scalar>& table,
+                                  const RowSquares& squares, const Prepared& p, float* scratch,
+                                  const Batch& batch, const GradientGrid& grid, int64_t* sums) noexcept {
   using Sums = typename NarrowSumsOf<Scalar>::Type;
   constexpr int64_t distance = 2 * lanes;
   const int columns = spec.columns, width = (columns + narrow_lanes - 1) / narrow_lanes * narrow_lanes;
@@ -65,7 +65,7 @@ template <class Model, class Scalar>
     const LinesAhead<Scalar> fetch{{table, squares, batch, i + distance}};
     const F8 eta = narrow_predictors(row, scratch, width, fetch) + p.offset;
     const F8 first = Model::score(eta, targets<Model>(row, columns), p).first;
-    const F8 row2 = gather([&](int k) PYDPMC_LAMBDA { return squares[id[k]]; }) + shift;
+    const F8 row2 = gather([&](int k) PYDPMC_LAMBDA { return *squares.of(id[k]); }) + shift;
     double factor[lanes];
     store(factor, only_first(here, Sums::factors(first, row2, grid)));
     slope_sums.add8(row, factor, fetch);

@@ -24,11 +24,11 @@ struct GradientShape {
 
   template <class Scalar>
   PYDPMC_INLINE F8 row_squares(const Rows<Scalar>& row, const int64_t (&id)[lanes],
-                               const double* squares) const noexcept {
+                               const RowSquares& squares) const noexcept {
     if constexpr (!Model::has_slopes) return fill(1.0);
     if (centre || !squares)
       return gather([&](int k) PYDPMC_LAMBDA { return squared_norm(row[k], centre, columns); }) + shift;
-    return gather([&](int k) PYDPMC_LAMBDA { return squares[id[k]]; }) + shift;
+    return gather([&](int k) PYDPMC_LAMBDA { return *squares.of(id[k]); }) + shift;
   }
 
   // The gradients of eight rows, times their scales.
@@ -58,13 +58,13 @@ template <class Scalar>
 struct RowsAhead {
   Rows<Scalar> row;
 
-  PYDPMC_INLINE RowsAhead(const Table<Scalar>& table, const double* squares, const Batch& batch,
+  PYDPMC_INLINE RowsAhead(const Table<Scalar>& table, const RowSquares& squares, const Batch& batch,
                           int64_t i) noexcept {
     for (int k = 0; k < lanes; ++k) {
       const int64_t id = batch.at_or_after(i + k);
       row[k] = table.row(id);
       __builtin_prefetch(row[k] + table.columns, 0, 2);
-      if (squares) __builtin_prefetch(squares + id, 0, 2);
+      if (squares) __builtin_prefetch(squares.of(id), 0, 2);
     }
   }
   // Columns j .. j+7 of two rows.
@@ -78,8 +78,9 @@ struct RowsAhead {
 // and were added.
 template <class Model, class Scalar>
 [[gnu::noinline]] int64_t add_record_gradients(const ModelSpec& spec, const Table<Scalar>& table,
-                                               const double* squares, const Prepared& p, const Batch& batch,
-                                               const GradientGrid& grid, int64_t* sums) noexcept {
+                                               const RowSquares& squares, const Prepared& p,
+                                               const Batch& batch, const GradientGrid& grid,
+                                               int64_t* sums) noexcept {
   constexpr int64_t distance = 2 * lanes;
   const GradientShape<Model> shape(spec, p);
   int64_t added = 0;

@@ -8,7 +8,7 @@ Neighbours: whichever the s was computed for. Source: docs/privacy/accounting.md
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -72,6 +72,10 @@ class _BoundedRange(ProfileEvent):
     def log_moment(self, orders: Floats, adjacency: str) -> Floats:
         return range_log_moment(self._range, orders)
 
+    @property
+    def level(self) -> tuple[tuple[object, ...], float]:
+        return (type(self),), self._range
+
 
 @dataclass(frozen=True)
 class AcceptBit(_BoundedRange):
@@ -92,9 +96,6 @@ class AcceptBit(_BoundedRange):
     @property
     def _range(self) -> float:
         return self.shift
-
-    def rounded_up(self, ratio: float) -> AcceptBit:  # noqa: D102
-        return replace(self, shift=_round_up(self.shift, ratio))
 
     def describe(self) -> str:  # noqa: D102
         return f"an accept/reject bit on all records whose log-odds neighbours move by at most {upper(self.shift)}"
@@ -120,12 +121,5 @@ class BoundedRange(_BoundedRange):
     def _range(self) -> float:
         return self.eta
 
-    def rounded_up(self, ratio: float) -> BoundedRange:  # noqa: D102
-        return replace(self, eta=_round_up(self.eta, ratio))
-
     def describe(self) -> str:  # noqa: D102
         return f"a release whose log-likelihood ratio has range {upper(self.eta)}"
-
-
-def _round_up(value: float, ratio: float) -> float:
-    return max(value, ratio ** math.ceil(math.log(value) / math.log(ratio)))

@@ -1,7 +1,7 @@
 """The largest parameter that a budget pays for.
 
-The search brackets with the quick bounds, which are valid but loose, then closes the bracket with the full
-ones. What it returns was itself found to be within the budget.
+The first guess comes from the variance of the losses, the others from the costs found so far: those of mu-GDP are
+nearly theirs. What is returned was itself found to be within the budget.
 """
 
 from __future__ import annotations
@@ -9,12 +9,14 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 
 from ..checks import number, positive
 from ..errors import BudgetError, InvalidArgument
 from .bounds import bounds_of
 from .events import Event
 from .gaussian import largest_mu
+from .grid import bucketed, loss_scale
 from .guarantee import Guarantee, compose
 
 MakeItems = Callable[..., Iterable[tuple[Event, int] | Guarantee]]
@@ -22,6 +24,7 @@ LARGEST_COUNT = 10**12
 PRECISION = 1e-5
 NEARLY = 1.001
 FARTHEST = 64.0  # times what is known to be affordable: how far a guess may reach
+MOST_FIRST_GUESSES, CLOSE = 4, 0.02
 
 
 def calibrate(
@@ -88,8 +91,12 @@ class _Search:
         adjacency: str,
         integer: bool,
     ) -> None:
-        self.guarantee, self.target, self.enough, self.budget_delta = guarantee, epsilon, enough, delta
+        self.guarantee = lru_cache(maxsize=2)(guarantee)
+        self.target, self.enough, self.budget_delta = epsilon, enough, delta
+        self.aim = 0.5 * (enough + epsilon)
         self.adjacency, self.integer = adjacency, integer
+        self.fixed = 0.0  # size of what is paid whatever the parameter
+        self.exponent = 1.0 if integer else 0.5  # of the size, in the parameter; until two points are known
         self.known: dict[float, float] = {}
         self.last = math.nan
 
@@ -98,23 +105,11 @@ class _Search:
             self.known[x] = self.guarantee(x).epsilon(self.budget_delta)
         return self.known[x]
 
-    def quick_cost(self, x: float) -> float:
-        uses = self.guarantee(x).events
-        bounds = bounds_of(uses, self.adjacency, quick=True) if uses else []
-        return min((bound.epsilon(self.budget_delta) for bound in bounds), default=math.inf)
-
     def largest(self, smallest: float, limit: float) -> float:
-        low = self._quick_start(smallest, limit)
-        if self.cost(low) > self.target:
-            low = smallest  # the quick bounds leave out what random numbers of finite precision cost
-        if self.cost(low) > self.target:
-            raise BudgetError(
-                f"even {low:g} costs epsilon = {self.cost(low):.4g} at delta = {self.budget_delta:g}, "
-                f"more than the budget {self.target:g}"
-            )
-        high = limit
+        low = self._affordable(smallest, limit)
+        high = min((x for x, cost in self.known.items() if cost > self.target), default=limit)
         for attempt in itertools.count(1):
-            if self._closed(low, high) or self.enough <= self.cost(low) < self.target:
+            if low == limit or self._closed(low, high) or self.enough <= self.cost(low) < self.target:
                 break
             x = self._between(low, high) if attempt % 8 == 0 else self._guess(low, high)
             self.last = x
@@ -122,25 +117,62 @@ class _Search:
                 low = x
             else:
                 high = x
-            if low == limit:
-                break
         return low
 
-    def _quick_start(self, smallest: float, limit: float) -> float:
-        """The largest power-of-two multiple, then bisection, that the quick bounds already allow."""
-        if self.quick_cost(smallest) > self.target:
+    def _affordable(self, smallest: float, limit: float) -> float:
+        """Something within the budget, and not far from the most."""
+        x = self._first_guess(smallest, limit)
+        if x == limit and self._quick_cost(x) <= self.target:
+            return x
+        for _ in range(MOST_FIRST_GUESSES):
+            if self.cost(x) <= self.target:
+                return x
+            x = self._between(smallest, x) if math.isinf(self.cost(x)) else min(self._towards_budget(), 0.99999 * x)
+            x = max(math.floor(x) if self.integer else x, smallest)
+        if self.cost(smallest) > self.target:
+            raise BudgetError(
+                f"even {smallest:g} costs epsilon = {self.cost(smallest):.4g} at delta = {self.budget_delta:g}, "
+                f"more than the budget {self.target:g}"
+            )
+        return smallest
+
+    def _quick_cost(self, x: float) -> float:
+        """A valid cost, but loose; infinite where there is none that is quickly found."""
+        given = self.guarantee(x)
+        if not given.events or given.total_variation > 0.0 or given.void is not None:
+            return math.inf
+        quick = bounds_of(given.events, self.adjacency, quick=True)
+        return min((bound.epsilon(self.budget_delta) for bound in quick), default=math.inf)
+
+    def _first_guess(self, smallest: float, limit: float) -> float:
+        """Where the variance of the loss is that of the Gaussian mechanism which the budget pays for."""
+        if self.budget_delta == 0.0 or smallest == limit:
             return smallest
-        low, high = smallest, limit
-        while low < limit:
-            x = min(2 * low, limit)
-            if self.quick_cost(x) > self.target:
-                high = x
+        sizes: dict[float, float] = {}
+        x = limit
+        if self.integer:
+            x = min(2 * smallest, limit)
+            sizes[smallest] = self._variance(smallest)
+            slope = (self._variance(x) - sizes[smallest]) / (x - smallest)
+            self.fixed = max(0.0, sizes[smallest] - smallest * slope)
+        for _ in range(MOST_FIRST_GUESSES):
+            sizes[x] = self._variance(x)
+            if not 0.0 < sizes[x] < math.inf:
                 break
-            low = x
-        while not self._closed(low, high) and high > 1.001 * low:
-            x = self._between(low, high)
-            low, high = (x, high) if self.quick_cost(x) <= self.target else (low, x)
-        return low
+            guess = min(max(self._meeting_point(sizes), smallest), limit)
+            before, x = x, math.floor(guess) if self.integer else guess
+            if abs(math.log(x / before)) < CLOSE:
+                break
+        return x
+
+    def _variance(self, x: float) -> float:
+        return sum(n * self._variance_of_one(event) for event, n in bucketed(self.guarantee(x).events))
+
+    def _variance_of_one(self, event: Event) -> float:
+        mu, reach = event.gaussian_mu(self.adjacency), event.bounded_range(self.adjacency)
+        if mu is not None:
+            return mu * mu
+        return loss_scale(event, self.adjacency)[0] if reach is None else reach * reach / 4.0
 
     def _closed(self, low: float, high: float) -> bool:
         return high - low <= 1 if self.integer else high <= low * (1 + PRECISION)
@@ -151,36 +183,38 @@ class _Search:
 
     def _guess(self, low: float, high: float) -> float:
         """Where a curve through the two nearest known costs meets the budget, inside (low, high)."""
-        nearest = sorted(self.known, key=lambda x: abs(math.log(max(self.known[x], 1e-300) / self.target)))
+        x = min(self._towards_budget(), FARTHEST * low)
         if self.integer:
-            return self._guess_count(low, high, nearest[:2])
-        x = min(self._power_law(nearest[:2]), FARTHEST * low)
+            return self._guess_count(low, high, x)
         x *= 1 + (PRECISION / 3 if self.last == low else -PRECISION / 3)  # to the side not yet closed
         return x if low < x < high else self._between(low, high)
 
-    def _guess_count(self, low: float, high: float, nearest: list[float]) -> float:
-        count = max(math.floor(min(self._linear(nearest), FARTHEST * low)), low + 1)
+    def _guess_count(self, low: float, high: float, x: float) -> float:
+        count = max(math.floor(x), low + 1)
         if count < high or high not in self.known:
             return min(count, high)
         return high - 1 if self.known[high] < NEARLY * self.target else self._between(low, high)
 
-    def _linear(self, points: list[float]) -> float:
-        """Costs of counts: nearly those of a Gaussian mechanism, the square of whose mu grows by the same each use."""
-        x, size = points[0], self._size(self.known[points[0]])
-        other, far = (points[1], self._size(self.known[points[1]])) if len(points) > 1 else (0.0, 0.0)
-        if not math.isfinite(far) or far == size:
-            other, far = 0.0, 0.0
-        slope = (size - far) / (x - other)
-        return x + (self._size(self.target) - size) / slope if slope > 0.0 else math.inf
+    def _towards_budget(self) -> float:
+        nearest = sorted(self.known, key=lambda x: abs(math.log(max(self.known[x], 1e-300) / self.target)))
+        return self._meeting_point({x: self._size(self.known[x]) for x in nearest[1::-1]})
+
+    def _meeting_point(self, sizes: dict[float, float]) -> float:
+        """Where the size is that of the budget: beyond what is always paid, a power of the parameter.
+
+        Counts cost nearly what a Gaussian mechanism costs, the square of whose mu grows by the same each use.
+        """
+        (other, far), (x, size) = [(0.0, 0.0), *sizes.items()][-2:]
+        wanted, here, there = (self._beyond_fixed(value) for value in (self._size(self.aim), size, far))
+        if other > 0.0 and 0.0 < there < math.inf and there != here > 0.0:
+            self.exponent = max(math.log(other / x) / math.log(there / here), 0.0)
+        return x * math.exp(min(self.exponent * math.log(wanted / max(here, 1e-300)), 60.0))
+
+    def _beyond_fixed(self, size: float) -> float:
+        return max(size - self.fixed, 1e-6 * size)
 
     def _size(self, epsilon: float) -> float:
+        """The squared mu of the Gaussian mechanism of that cost."""
         if not (0.0 < epsilon < math.inf) or self.budget_delta == 0.0:
             return epsilon
         return largest_mu(epsilon, self.budget_delta) ** 2
-
-    def _power_law(self, points: list[float]) -> float:
-        x, cost = points[0], max(self.known[points[0]], 1e-300)
-        exponent = 2.0
-        if len(points) > 1 and math.isfinite(other := self.known[points[1]]) and other not in (0.0, cost):
-            exponent = math.log(points[1] / x) / math.log(other / cost)
-        return x * math.exp(min(max(exponent, 0.0) * math.log(self.target / cost), 60.0))

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import special
+from .._core import normal_cdf
 from ..errors import InternalError, InvalidArgument
 
 Floats = npt.NDArray[np.float64]
@@ -63,7 +64,7 @@ class Correction:
         """F_v(x), the distribution function of N(0, c - v) + V_cor, relatively accurate in the lower tail."""
         position = np.asarray(x, dtype=float)[..., None]
         scale = np.sqrt(self.c - np.asarray(v, dtype=float))[..., None]
-        pair = special.ndtr((position - self.atoms) / scale) + special.ndtr((position + self.atoms) / scale)
+        pair = normal_cdf((position - self.atoms) / scale) + normal_cdf((position + self.atoms) / scale)
         return np.asarray((0.5 * self.weights * pair).sum(axis=-1))
 
 
@@ -145,7 +146,7 @@ def _best_weights(c: float, atoms: Floats) -> Floats | None:
 
 def _upper_tail(x: Floats, atoms: Floats, c: float) -> Floats:
     root = math.sqrt(c)
-    return np.asarray(0.5 * (special.ndtr((-x[:, None] - atoms) / root) + special.ndtr((atoms - x[:, None]) / root)))
+    return np.asarray(0.5 * (normal_cdf((-x[:, None] - atoms) / root) + normal_cdf((atoms - x[:, None]) / root)))
 
 
 def _merge(atoms: Floats, weights: Floats, gap: float) -> Floats:

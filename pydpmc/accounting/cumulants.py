@@ -14,6 +14,7 @@ OUTSIDE = 1e-13  # tilted probability allowed beyond each end of the window
 LARGEST_TILTED_LOSS = 300.0
 LARGEST_TILTED_STEP = 2.0
 MOST_BISECTIONS = 16
+SAME_TILT = 0.05  # difference of log delta that is no reason for another tilt
 
 
 class Cumulants:
@@ -24,6 +25,8 @@ class Cumulants:
         self.losses = [loss.losses for loss, _ in items]
         self.infinity = -math.expm1(sum(n * math.log1p(-loss.infinity) for loss, n in items))
         self.largest = max(max(float(losses[-1]), loss.step) for (loss, _), losses in self.pairs())
+        self._flat = _Flat(self.items, self.losses)
+        self._latest: tuple[float, float] | None = None
 
     def pairs(self) -> list[tuple[Item, Floats]]:
         """Each item with the grid of its losses."""
@@ -31,11 +34,14 @@ class Cumulants:
 
     def value(self, tilt: float) -> float:
         """K(tilt), the logarithm of the exponential moment of that order."""
-        return sum(n * tilted(loss.masses, losses, tilt)[1] for (loss, n), losses in self.pairs())
+        return float(self._flat.counts @ self._flat.tilted(tilt)[1])
 
     def tilt_for_delta(self, delta: float, slack: float = 0.0) -> float:
         """About the tilt whose Chernoff bound at its own mean is delta times exp(slack)."""
-        return self._tilt(lambda tilt, value, mean: value - tilt * mean > math.log(delta) + slack)
+        wanted = math.log(delta) + slack
+        if self._latest is None or abs(wanted - self._latest[0]) > SAME_TILT:
+            self._latest = wanted, self._tilt(lambda tilt, value, mean: value - tilt * mean > wanted)
+        return self._latest[1]
 
     def tilt_for_epsilon(self, epsilon: float) -> float:
         """About the tilt whose mean is epsilon."""
@@ -83,13 +89,39 @@ class Cumulants:
 
     def derivatives(self, tilt: float) -> tuple[float, float, float]:
         """K, K' and K'' at `tilt`."""
-        total = np.zeros(3)
-        for (loss, n), losses in self.pairs():
-            weights, log_norm = tilted(loss.masses, losses, tilt)
-            weighted = weights * losses
-            mean = float(np.sum(weighted))
-            total += n * np.array([log_norm, mean, float(np.sum(weighted * losses)) - mean * mean])
-        return float(total[0]), float(total[1]), float(total[2])
+        flat = self._flat
+        weights, log_norm = flat.tilted(tilt)
+        weighted = weights * flat.losses
+        mean, square = flat.sums(weighted), flat.sums(weighted * flat.losses)
+        value, slope, bend = (float(flat.counts @ column) for column in (log_norm, mean, square - mean * mean))
+        return value, slope, bend
+
+
+class _Flat:
+    """The losses of all items one after the other, so that many short ones take no longer than one long one."""
+
+    def __init__(self, items: Sequence[Item], losses: Sequence[Floats]) -> None:
+        self.counts = np.array([n for _, n in items], dtype=float)
+        self.lengths = np.array([len(grid) for grid in losses])
+        self.starts = np.append(0, np.cumsum(self.lengths)[:-1])
+        one = len(items) == 1
+        self.masses = items[0][0].masses if one else np.concatenate([loss.masses for loss, _ in items])
+        self.losses = losses[0] if one else np.concatenate(losses)
+
+    def sums(self, values: Floats) -> Floats:
+        """Sum of the values of each item."""
+        return np.asarray(np.add.reduceat(values, self.starts))
+
+    def tilted(self, tilt: float) -> tuple[Floats, Floats]:
+        """What the function of the same name gives, for all items."""
+        exponents = tilt * self.losses
+        top = np.maximum(exponents[self.starts], exponents[self.starts + self.lengths - 1])
+        weights = self.masses * np.exp(np.maximum(exponents - self._spread(top), -740.0))
+        norm = self.sums(weights)
+        return weights / self._spread(norm), np.log(norm) + top
+
+    def _spread(self, values: Floats) -> Floats:
+        return values if len(values) == 1 else np.repeat(values, self.lengths)
 
 
 def tilted(masses: Floats, losses: Floats, tilt: float) -> tuple[Floats, float]:

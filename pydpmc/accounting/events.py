@@ -58,9 +58,10 @@ class Event(ABC):
         """``(a - 1) * D_a`` with D_a the Renyi divergence of order a, for every a > 1 in `orders`."""
         return None
 
-    def rounded_up(self, ratio: float) -> Event:
-        """An event at least as costly whose parameters lie on the geometric grid of that ratio."""
-        return self
+    @property
+    def level(self) -> tuple[tuple[object, ...], float] | None:
+        """Family and size: in a family the larger size costs at least as much, and a use about its square."""
+        return None
 
 
 class ProfileEvent(Event):

@@ -8,24 +8,27 @@ Chernoff's inequality and added, and so is the round-off of the transforms.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .composed_loss import ComposedLoss
 from .cumulants import OUTSIDE, Cumulants, tilted
 from .privacy_loss import UNIT, Floats
 
 SMALLEST_SPECTRUM = 1e-280
+NEGLIGIBLE = -80.0  # logarithm of what the product of the spectra, without its weakest factor, is left out at
+LEFT_OUT = math.exp(-55.0)  # what the exact one may hold there
 
 
+@lru_cache(maxsize=2)  # the two directions, asked again at nearly the same delta
 def compose(cumulants: Cumulants, tilt: float) -> ComposedLoss:
     """Compose each loss with its multiplicity, tilted by `tilt`."""
-    from scipy import fft
-
     step = cumulants.items[0][0].step
     bottom, top = cumulants.reach(tilt, -1), cumulants.reach(tilt, 1)
     start = math.floor(bottom / step)
-    length = fft.next_fast_len(max(16, math.ceil(top / step) - start + 2), real=True)
+    length = quick_length(max(16, math.ceil(top / step) - start + 2))
     entries, entry_error = _tilted_convolution(cumulants, tilt, length, start)
     return ComposedLoss(
         step=step,
@@ -47,25 +50,53 @@ def _tilted_convolution(cumulants: Cumulants, tilt: float, length: int, start: i
     spectrum W of a probability vector is off by a small multiple of log2(length) ulps; that reaches the
     product G = prod W^n as n |G| / |W| times it, and the inverse transform averages over the frequencies.
     """
-    from scipy import fft
-
-    log_spectrum = np.zeros(length // 2 + 1, dtype=complex)
-    weakest = np.zeros(length // 2 + 1)
+    spectrum = _Spectrum(length)
     offset = 0
-    for (loss, n), losses in cumulants.pairs():
-        spectrum = fft.rfft(_folded(tilted(loss.masses, losses, tilt)[0], length))
-        spectrum[np.abs(spectrum) < SMALLEST_SPECTRUM] = SMALLEST_SPECTRUM
-        log_one = np.log(spectrum)
-        log_spectrum += n * log_one
-        np.minimum(weakest, log_one.real, out=weakest)
+    for (loss, n), losses in sorted(cumulants.pairs(), key=lambda pair: -pair[0][1]):
+        spectrum.multiply(np.fft.rfft(_folded(tilted(loss.masses, losses, tilt)[0], length)), n)
         offset += n * loss.lowest
     count = sum(n for _, n in cumulants.items)
-    magnitude = log_spectrum.real
-    carried = np.exp(np.minimum(magnitude - weakest, 0.0)) + np.exp(magnitude)
     ulps = 8 * (math.log2(length) + 8) * (count + 1)
-    entry_error = UNIT * ulps * 2 * float(np.sum(carried)) / length
-    composed = fft.irfft(np.exp(log_spectrum), length)
+    entry_error = UNIT * ulps * 2 * spectrum.carried() / length + 2 * spectrum.left_out / length
+    composed = np.fft.irfft(spectrum.entries(), length)
     return np.roll(composed, (offset - start) % length), entry_error
+
+
+class _Spectrum:
+    """The product of powers of spectra, none above 1, at the frequencies where it is not negligible.
+
+    A factor can only lower the product, so a frequency that was left out stays out; what it may hold is added up.
+    """
+
+    def __init__(self, length: int) -> None:
+        self.size = length // 2 + 1
+        self.left_out = 0.0
+        self.frequencies = np.arange(self.size)
+        self.logarithm = np.zeros(self.size, dtype=complex)
+        self.weakest = np.zeros(self.size)
+
+    def multiply(self, factor: NDArray[np.complex128], n: int) -> None:
+        """Multiply by the n-th power of a whole spectrum."""
+        factor = factor[self.frequencies]
+        size = np.maximum(np.abs(factor), SMALLEST_SPECTRUM)
+        weakest = np.minimum(self.weakest, np.log(size))
+        carried = self.logarithm.real + n * np.log(size) - weakest
+        kept = carried > NEGLIGIBLE
+        self.left_out += LEFT_OUT * float(np.count_nonzero(~kept))
+        factor = np.where(size[kept] > SMALLEST_SPECTRUM, factor[kept], SMALLEST_SPECTRUM)
+        self.logarithm = self.logarithm[kept] + n * np.log(factor)
+        self.frequencies, self.weakest = self.frequencies[kept], weakest[kept]
+
+    def carried(self) -> float:
+        """Sum of |G| / |W| and of |G|, W the weakest of the factors."""
+        magnitude = self.logarithm.real
+        return float(np.sum(np.exp(np.minimum(magnitude - self.weakest, 0.0)) + np.exp(magnitude)))
+
+    def entries(self) -> NDArray[np.complex128]:
+        """The product at every frequency."""
+        product = np.zeros(self.size, dtype=complex)
+        product[self.frequencies] = np.exp(self.logarithm)
+        return product
 
 
 def _tilting_error(cumulants: Cumulants, tilt: float) -> float:
@@ -82,3 +113,16 @@ def _folded(masses: Floats, length: int) -> Floats:
     padded[: len(masses)] = masses
     folded: Floats = padded.reshape(rows, length).sum(axis=0)
     return folded
+
+
+def quick_length(least: int) -> int:
+    """The smallest length from `least` on that has no prime factor above 5: its transform is quick."""
+    best = 1 << (least - 1).bit_length()
+    fives = 1
+    while fives < best:
+        odd = fives
+        while odd < best:
+            best = min(best, odd << (-(-least // odd) - 1).bit_length())
+            odd *= 3
+        fives *= 5
+    return best

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import special
+from .._core import erfcx
 from .events import Event, Floats
 from .figures import lower, upper
 from .gaussian_cells import LARGEST_DEVIATION, gaussian_loss
@@ -21,6 +22,7 @@ from .privacy_loss import UNIT, PrivacyLoss
 from .validation import positive
 
 SMALLEST_MU, LARGEST_MU = 1e-12, 1e6
+SECTIONS = 32  # of a bracket at a time: an array of them takes no longer than one
 
 if TYPE_CHECKING:
     from .poisson_gaussian import PoissonGaussian
@@ -32,10 +34,10 @@ def gdp_delta(mu: float, eps: Floats) -> Floats:
     if mu == 0.0:
         return np.zeros_like(eps)
     here, there = mu / 2 - eps / mu, -mu / 2 - eps / mu
-    mills = 0.5 * (special.erfcx(np.maximum(-here, 0.0) / math.sqrt(2)) - special.erfcx(-there / math.sqrt(2)))
+    mills = 0.5 * (erfcx(np.maximum(-here, 0.0) / math.sqrt(2)) - erfcx(-there / math.sqrt(2)))
     tail = np.exp(-0.5 * here * here) * mills
     body = 1.0 - 0.5 * np.exp(-0.5 * here * here) * (
-        special.erfcx(np.maximum(here, 0.0) / math.sqrt(2)) + special.erfcx(-there / math.sqrt(2))
+        erfcx(np.maximum(here, 0.0) / math.sqrt(2)) + erfcx(-there / math.sqrt(2))
     )
     cancelled = 4 * UNIT  # ulps lost by the subtractions above
     raised: Floats = np.where(here > 0.0, body + cancelled, tail) * (1 + 1e-12 + 16 * cancelled / mu)
@@ -44,21 +46,20 @@ def gdp_delta(mu: float, eps: Floats) -> Floats:
 
 def gdp_epsilon(mu: float, delta: float) -> float:
     """Smallest epsilon of mu-GDP at delta, rounded up."""
-
-    def exceeds(eps: float) -> bool:
-        return float(gdp_delta(mu, np.array([eps]))[0]) > delta
-
-    if not exceeds(0.0):
-        return 0.0
     low, high = 0.0, mu * mu / 2 + mu * 40.0
-    if exceeds(high):
-        return math.inf
+    at_low, at_high = gdp_delta(mu, np.array([low, high])) <= delta
+    if at_low or not at_high:
+        return 0.0 if at_low else math.inf
     while high - low > 1e-13 * high:
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if exceeds(middle) else (low, middle)
+        points = np.linspace(low, high, SECTIONS + 1)
+        fits = gdp_delta(mu, points) <= delta
+        fits[0], fits[-1] = False, True
+        first = int(np.argmax(fits))
+        low, high = float(points[first - 1]), float(points[first])
     return high
 
 
+@lru_cache(maxsize=256)
 def largest_mu(epsilon: float, delta: float) -> float:
     """Largest mu, rounded down, for which mu-GDP is (epsilon, delta)-DP."""
     positive(epsilon=epsilon, delta=delta)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .. import special
+from .._core import normal_cdf
 from .privacy_loss import UNIT, Floats, PrivacyLoss, from_cells
 
 LARGEST_DEVIATION = 10.0  # standard deviations kept; the rest, 8e-24 a use, counts as an infinite loss
@@ -21,7 +21,7 @@ def mixture_cells(edges: Floats, mixture: Mixture, sd: float) -> tuple[Floats, F
     below = above = 0.0
     for weight, mean in mixture:
         z = (edges - mean) / sd
-        lower, upper = special.ndtr(z), special.ndtr(-z)
+        lower, upper = normal_cdf(z), normal_cdf(-z)
         cells += weight * np.where(z[:-1] > 0, -np.diff(upper), np.diff(lower))
         near = np.where(np.isfinite(z), z, 0.0)[:-1]
         rounding += weight * 4 * UNIT * (2 + near**2) * np.minimum(lower, upper)[:-1]

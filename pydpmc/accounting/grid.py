@@ -12,8 +12,7 @@ from .events import Event, Floats
 
 FINEST, COARSEST = 1e-4, 2e-3  # share of the variance that discretisation may add
 USUAL_POINTS, LARGEST_POINTS, ALL_POINTS = 4e5, 8e6, 6e6
-MOST_LEVELS = 160
-COARSEST_RATIO = 1.02
+MOST_LEVELS, FEW_LEVELS = 160, 96  # of events before they are merged, and after
 
 
 @lru_cache(maxsize=4096)
@@ -65,11 +64,30 @@ def bucketed(items: Sequence[tuple[Event, int]]) -> list[tuple[Event, int]]:
     """The same composition with few distinct levels; each event is replaced by one at least as costly."""
     if len(items) <= MOST_LEVELS:
         return list(items)
-    for ratio in (1.002, 1.004, 1.007, 1.01, COARSEST_RATIO):
-        merged: dict[Event, int] = {}
-        for event, n in items:
-            rounded = event.rounded_up(ratio)
-            merged[rounded] = merged.get(rounded, 0) + n
-        if len(merged) <= MOST_LEVELS:
-            break
-    return list(merged.items())
+    families: dict[tuple[object, ...], list[tuple[Event, int]]] = {}
+    for event, n in items:
+        level = event.level
+        families.setdefault((event,) if level is None else level[0], []).append((event, n))
+    return [use for family in families.values() for use in _cut(family, 1 + FEW_LEVELS * len(family) // len(items))]
+
+
+def _cut(family: Sequence[tuple[Event, int]], parts: int) -> list[tuple[Event, int]]:
+    """The family in so many parts, each priced as its costliest.
+
+    A use costs about the square of its size. A part of m uses whose squares fall by d wastes about m d / 2, so parts
+    of equal sums of sqrt(m d) waste least.
+    """
+    if len(family) <= parts:
+        return list(family)
+    costliest_first = sorted(family, key=_size, reverse=True)
+    counts = np.array([n for _, n in costliest_first])
+    squares = np.array([_size(use) for use in costliest_first]) ** 2
+    spread = np.append(0.0, np.cumsum(np.sqrt(-np.diff(squares) * counts[1:])))
+    starts = np.searchsorted(spread, np.linspace(0.0, spread[-1], parts, endpoint=False))
+    starts = starts[np.append(True, np.diff(starts) > 0)]
+    return [(costliest_first[i][0], int(n)) for i, n in zip(starts, np.add.reduceat(counts, starts), strict=True)]
+
+
+def _size(use: tuple[Event, int]) -> float:
+    level = use[0].level
+    return 0.0 if level is None else level[1]

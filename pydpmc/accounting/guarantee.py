@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ..checks import given, number
@@ -47,7 +47,7 @@ class Guarantee:
             raise InvalidArgument(f"delta must lie in [0, 1), not {delta!r}")
         if self.void is not None:
             return math.inf
-        exact = _epsilon(self.events, self.adjacency, float(delta))
+        exact = _epsilon(self._ordered, self.adjacency, float(delta))
         return exact if self.total_variation == 0.0 else self._epsilon_with_variation(exact, float(delta))
 
     def delta(self, epsilon: float) -> float:
@@ -56,7 +56,12 @@ class Guarantee:
             raise InvalidArgument(f"epsilon must be at least 0, not {epsilon!r}")
         if self.void is not None:
             return 1.0
-        return min(1.0, _delta(self.events, self.adjacency, float(epsilon)) + self._variation_cost(epsilon))
+        return min(1.0, _delta(self._ordered, self.adjacency, float(epsilon)) + self._variation_cost(epsilon))
+
+    @cached_property
+    def _ordered(self) -> Uses:
+        """The events in an order of their own: the same ones are then priced once."""
+        return tuple(sorted(self.events, key=repr))
 
     def _variation_cost(self, epsilon: float) -> float:
         return 0.0 if self.total_variation == 0.0 else (1.0 + math.exp(min(epsilon, 700.0))) * self.total_variation
@@ -68,7 +73,7 @@ class Guarantee:
             left = delta - self._variation_cost(guess)
             if left <= 0.0:
                 break
-            needed = _epsilon(self.events, self.adjacency, left)
+            needed = _epsilon(self._ordered, self.adjacency, left)
             if needed <= guess:
                 return guess
             guess = needed * (1.0 + 1e-6) + 1e-9

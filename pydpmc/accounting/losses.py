@@ -51,10 +51,14 @@ def _epsilon(cumulants: Cumulants, delta: float) -> float:
     return best
 
 
-@lru_cache(maxsize=3)
 def composed_losses(uses: Uses, adjacency: str) -> ComposedLosses:
     """Discretise every event on a common grid."""
-    few = tuple(bucketed(_gaussians_merged(uses, adjacency)))
+    few = bucketed(_gaussians_merged(uses, adjacency))
+    return _on_one_grid(tuple(sorted(few, key=repr)), adjacency)
+
+
+@lru_cache(maxsize=3)
+def _on_one_grid(few: Uses, adjacency: str) -> ComposedLosses:
     step = choose_step(few, adjacency)
     priced = [(event.privacy_loss(adjacency, step), n) for event, n in few]
     sides = max(len(losses) for losses, _ in priced)

@@ -16,7 +16,7 @@ from numbers import Integral
 import numpy as np
 import numpy.typing as npt
 
-from .. import _core, special
+from .._core import minibatch_profile, normal_cdf
 from ..errors import InvalidArgument
 from .correction import Correction, Floats, correction
 from .events import ProfileEvent
@@ -132,10 +132,9 @@ class MinibatchAcceptBit(ProfileEvent):
 
 @functools.lru_cache(maxsize=256)
 def _clamp(v_max: float, c: float) -> float:
-
     law = correction(c)
     for x in np.arange(16.0, 0.0, -0.125).tolist():
-        far = [special.ndtr((np.append(law.atoms, -law.atoms) - x) / math.sqrt(c - v)) for v in (0.0, v_max)]
+        far = [normal_cdf((np.append(law.atoms, -law.atoms) - x) / math.sqrt(c - v)) for v in (0.0, v_max)]
         if 0.5 * float(np.tile(law.weights, 2) @ np.minimum(*far)) >= _SMALLEST_PROBABILITY:
             return float(x)
     raise InvalidArgument(f"c - v_max = {c - v_max} leaves too little noise")
@@ -173,12 +172,13 @@ def _nodes_up_to(top: float) -> Floats:
     even = top * np.linspace(0.0, 1.0, 201)
     before = top * (1.0 - np.geomspace(1e-4, 5e-3, 20))
     after = top * (1.0 + np.append(np.linspace(5e-4, 5e-3, 10), np.geomspace(1e-2, 1.0, 20)))
-    return np.unique(np.concatenate([even, before, after]))
+    nodes: Floats = np.sort(np.concatenate([even, before, after]))
+    return np.asarray(nodes[np.append(True, np.diff(nodes) > 0.0)])
 
 
 def _bounds_at(bit: MinibatchAcceptBit, a: Floats) -> Floats:
     law = bit.correction
-    upper, _, _ = _core.minibatch_profile(
+    upper, _, _ = minibatch_profile(
         atoms=np.append(law.atoms, -law.atoms).tolist(),
         weights=np.tile(law.weights / 2.0, 2).tolist(),
         c=bit.c,
@@ -194,7 +194,7 @@ def _bounds_at(bit: MinibatchAcceptBit, a: Floats) -> Floats:
 def _largest_loss_on_a_grid(bit: MinibatchAcceptBit) -> float:
     """Where to put the nodes; no bound rests on it."""
     law, shift = bit.correction, min(bit.s, 2.0 * bit.x_max)
-    x = np.linspace(-bit.x_max, max(-bit.x_max, bit.x_max - shift), 641)[:, None]
+    x = np.linspace(-bit.x_max, max(-bit.x_max, bit.x_max - shift), 321)[:, None]
     v = np.linspace(0.0, bit.v_max, 17)
     below = np.log(law.cdf(x, v))
     return max(

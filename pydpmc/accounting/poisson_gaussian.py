@@ -8,7 +8,7 @@ Source: Zhu, Dong, Wang 2022, Lebeda et al. 2024; docs/privacy/accounting.md.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -78,19 +78,15 @@ class PoissonGaussian(Event):
         far = large + np.log1p(-(1 - q) * np.exp(-large)) - math.log(q)
         return np.where(reached, 0.5 + s**2 * np.where(losses < 1.0, near, far), -np.inf)
 
-    def rounded_up(self, ratio: float) -> PoissonGaussian:  # noqa: D102
-        return replace(self, noise_multiplier=round_down(self.noise_multiplier, ratio))
+    @property
+    def level(self) -> tuple[tuple[object, ...], float]:  # noqa: D102
+        return (PoissonGaussian, self.rate), 1.0 / self.noise_multiplier
 
     def describe(self) -> str:  # noqa: D102
         return (
             f"a sum over a Poisson sample (each record with probability {upper(self.rate)}, drawn afresh) with "
             f"Gaussian noise (noise multiplier {lower(self.noise_multiplier)})"
         )
-
-
-def round_down(value: float, ratio: float) -> float:
-    """The largest power of `ratio` not above `value`: less noise, so at least as costly."""
-    return min(value, ratio ** math.floor(math.log(value) / math.log(ratio)))
 
 
 def _arcsinh_exp(exponents: Floats) -> Floats:

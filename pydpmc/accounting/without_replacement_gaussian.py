@@ -7,14 +7,13 @@ Source: amplification.py.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from .amplification import amplified_epsilon, without_replacement
 from .events import Floats, ProfileEvent
 from .figures import lower
 from .gaussian import gdp_delta
 from .gaussian_cells import LARGEST_DEVIATION
-from .poisson_gaussian import round_down
 from .validation import batch, positive
 
 
@@ -45,8 +44,9 @@ class WithoutReplacementGaussian(ProfileEvent):
     def pure_epsilon(self, adjacency: str) -> float:  # noqa: D102
         return float("inf")
 
-    def rounded_up(self, ratio: float) -> WithoutReplacementGaussian:  # noqa: D102
-        return replace(self, noise_multiplier=round_down(self.noise_multiplier, ratio))
+    @property
+    def level(self) -> tuple[tuple[object, ...], float]:  # noqa: D102
+        return (WithoutReplacementGaussian, self.b, self.n), 1.0 / self.noise_multiplier
 
     def describe(self) -> str:  # noqa: D102
         return (

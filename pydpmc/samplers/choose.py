@@ -8,15 +8,15 @@ import math
 from .. import accounting as acc
 from ..errors import BudgetError, InvalidArgument, UnsupportedEventError
 from .forecast import posterior_sd
-from .request import UNSPENT, Request
+from .request import Request
 from .settings import LARGEST_TABLE, ROUNDING_UP, UNCLIPPED, Settings
 from .walk import Scale, Walk, walk_of
 
-ROUGHLY = 0.1  # share of epsilon that a first look may leave
 GENTLE_STEP = 0.8  # step / (posterior sd / sqrt d): nearly every small move has acceptance 1/2, so none is wasted
 LONGEST_STEP = 2.4  # the most efficient step where compute, not privacy, is scarce
 FEWEST_STEPS = 200
 DEFAULT_STEPS = 10_000
+MOST_STEPS = 10**9
 MOST_RECORD_READS = 2e9  # steps times records that a default plan takes: about ten seconds on two cores
 CORRECTIONS = (1.0, 1.25, 1.5, 2.0)
 MOST_SHARE = 0.95
@@ -164,19 +164,27 @@ def _cost(request: Request, settings: Settings, steps: int) -> float:
     return request.cost(settings.uses(request.adjacency, request.chains), settings.total_variation(request.chains))
 
 
-def _affordable_steps(request: Request, settings: Settings, unspent: float = UNSPENT) -> int:
-    """Return the most steps per chain that the budget pays for."""
+def _priced(request: Request, settings: Settings, bits: int) -> list[acc.Guarantee]:
+    """Return what so many accept bits of a run cost, and whatever the start has cost."""
+    variation = dataclasses.replace(settings, steps=bits).total_variation(1)
+    uses = [(settings.event(request.adjacency), bits)]
+    own = acc.compose(uses, request.adjacency, unit=request.public.unit, total_variation=variation)
+    return [own, *request.earlier]
+
+
+def _affordable_steps(request: Request, settings: Settings, most: int = MOST_STEPS) -> int:
+    """Return the most steps per chain that the budget pays for, up to `most`."""
     assert request.epsilon is not None
     assert request.delta is not None
-    event = settings.event(request.adjacency)
     try:
         total = acc.calibrate(
-            lambda uses: [(event, uses), *request.earlier],
+            lambda bits: _priced(request, settings, int(bits)),
             epsilon=request.epsilon,
             delta=request.delta,
             adjacency=request.adjacency,
+            bracket=(1, most * request.chains),
             unit=request.public.unit,
-            unspent=unspent,
+            unspent=request.unspent,
         )
     except BudgetError:
         return 0
@@ -219,9 +227,9 @@ def _choose_scale_and_steps(request: Request) -> Settings:
     gentle = _natural_scale(request, GENTLE_STEP)
     draft = _within_variance(request, gentle)
     most = _most_steps(request)
-    if _affordable_steps(request, draft, ROUGHLY) > most:
+    steps = _affordable_steps(request, draft, most)
+    if steps == most:
         return _choose_scale(request, most)
-    steps = min(_affordable_steps(request, draft), most)
     return _choose_scale(request, FEWEST_STEPS) if steps < FEWEST_STEPS else dataclasses.replace(draft, steps=steps)
 
 
@@ -243,9 +251,9 @@ def _choose_scale(request: Request, steps: int) -> Settings:
     assert request.epsilon is not None
     top = _natural_scale(request, LONGEST_STEP)
     high = _within_variance(request, top)
-    if _cost(request, high, steps) <= request.epsilon:
-        return dataclasses.replace(high, steps=steps)
     if request.sampler.clip is not None or request.sampler.v_max is not None:
+        if _cost(request, high, steps) <= request.epsilon:
+            return dataclasses.replace(high, steps=steps)
         most = _affordable_steps(request, high)
         raise BudgetError(
             f"steps: with the clip that was given {steps} steps in each of {request.chains} chain(s) cost more than "
@@ -253,23 +261,24 @@ def _choose_scale(request: Request, steps: int) -> Settings:
             "Lower clip, w or chains, or raise epsilon."
         )
     top *= min(1.0, high.walk.norm / _walk(request, top).norm)  # the minibatch test may have shortened it
+
+    def shortened(share: float) -> Settings:
+        return high if share == 1.0 else _settings(request, 1, top * share)
+
     try:
         share = acc.calibrate(
-            lambda share: [
-                (_settings(request, 1, top * share).event(request.adjacency), steps * request.chains),
-                *request.earlier,
-            ],
+            lambda share: _priced(request, shortened(share), steps * request.chains),
             epsilon=request.epsilon,
             delta=request.delta or 0.0,
             adjacency=request.adjacency,
             bracket=(LEAST_SHARE, 1.0),
             integer=False,
             unit=request.public.unit,
-            unspent=UNSPENT,
+            unspent=request.unspent,
         )
     except BudgetError:
         raise BudgetError(
             f"steps: epsilon = {request.epsilon:g} at delta = {request.delta:g} cannot pay for {steps} steps in each "
             f"of {request.chains} chain(s), however short they are; raise it, or lower steps or chains"
         ) from None
-    return dataclasses.replace(_settings(request, 1, top * share), steps=steps)
+    return dataclasses.replace(shortened(share), steps=steps)

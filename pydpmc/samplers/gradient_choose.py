@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Callable
+from functools import lru_cache
 
 from .. import accounting as acc
-from ..accounting.grid import bucketed
 from ..errors import BudgetError, InvalidArgument, UnsupportedEventError
 from .gradient_calibration import calibrated
 from .gradient_settings import GradientSettings
-from .request import UNSPENT, Request
+from .request import Request
 from .schedules import Constant, as_schedule, checked_values
 from .units import clip_of_unit
 
@@ -21,6 +22,7 @@ DEFAULT_STEPS = 10_000
 UNCLIPPED_HEADROOM = 2.0**29  # without privacy: the largest gradient in units of the noise, over all records
 UNCLIPPED_MOST = 2.0**17  # and of one record
 MOST_RECORDS = 2**31  # that Data takes
+LEAST_SHARE = 1e-12  # of the variance that the budget may be asked to raise the noise for
 
 
 def choose(request: Request) -> GradientSettings:
@@ -156,9 +158,12 @@ def _longest(request: Request, settings: GradientSettings) -> GradientSettings:
             "smaller step_size, a larger batch_size or a smaller w"
         )
 
+    @lru_cache(maxsize=8)
+    def run_of(steps: int) -> GradientSettings:
+        return dataclasses.replace(settings, steps=steps)
+
     def uses(steps: float) -> list[tuple[acc.Event, int] | acc.Guarantee]:
-        run = dataclasses.replace(settings, steps=int(steps))
-        return [*bucketed(run.uses(request.adjacency, request.chains)), *request.earlier]
+        return [*run_of(int(steps)).uses(request.adjacency, request.chains), *request.earlier]
 
     longest = acc.calibrate(
         uses,
@@ -167,42 +172,60 @@ def _longest(request: Request, settings: GradientSettings) -> GradientSettings:
         adjacency=request.adjacency,
         bracket=(1, MOST_STEPS),
         unit=request.public.unit,
-        unspent=UNSPENT,
+        unspent=request.unspent,
     )
-    steps = int(longest)
-    while steps > 1 and not _fits(request, dataclasses.replace(settings, steps=steps)):
-        steps -= max(1, steps // 1000)  # the total variation of the random numbers costs a little too
-    return dataclasses.replace(settings, steps=steps)
+    run = run_of(int(longest))
+    while run.steps > 1 and not _fits(request, run):
+        shorter = run.steps - max(1, run.steps // 1000)  # the total variation of the random numbers costs a little too
+        run = run_of(shorter)
+    return run
 
 
 def _widest(request: Request, settings: GradientSettings) -> GradientSettings:
     """Return the largest constant step size, up to the stable one, at which the given steps are within the budget."""
-    if _fits(request, settings):
-        return settings
     assert isinstance(settings.schedule, Constant)
     top = settings.schedule.step_size
-    low, high = 0.0, 1.0
-    for _ in range(40):
-        middle = math.sqrt(low * high) if low else high / 8
-        draft = dataclasses.replace(settings, schedule=Constant(top * middle))
-        low, high = (middle, high) if _fits(request, draft) else (low, middle)
-        if low and high < 1.005 * low:
-            break
-    if not low:
+    found = _largest_share(
+        request, settings, lambda share: dataclasses.replace(settings, schedule=Constant(top * share))
+    )
+    if found is None:
         raise BudgetError(f"epsilon = {request.epsilon:g} cannot pay for {settings.steps} steps at any step size")
-    return dataclasses.replace(settings, schedule=Constant(top * low))
+    return found
 
 
 def _hot_enough(request: Request, settings: GradientSettings) -> GradientSettings:
     """Return the given schedule with the noise raised, if need be, until it is within the budget."""
-    if _fits(request, settings):
-        return settings
-    low, high = 1.0, 2.0
-    while not _fits(request, dataclasses.replace(settings, heat=high)):
-        low, high = high, 2.0 * high
-        if high > 1e6:
-            raise BudgetError(f"epsilon = {request.epsilon:g} cannot pay for this schedule at any noise")
-    while high > 1.001 * low:
-        middle = math.sqrt(low * high)
-        low, high = (low, middle) if _fits(request, dataclasses.replace(settings, heat=middle)) else (middle, high)
-    return dataclasses.replace(settings, heat=high)
+    found = _largest_share(request, settings, lambda share: dataclasses.replace(settings, heat=share**-0.5))
+    if found is None:
+        raise BudgetError(f"epsilon = {request.epsilon:g} cannot pay for this schedule at any noise")
+    return found
+
+
+def _largest_share(
+    request: Request, whole: GradientSettings, part: Callable[[float], GradientSettings]
+) -> GradientSettings | None:
+    """Return the costliest part within the budget; `whole`, which is part(1), if that is."""
+    if _fits(request, whole):
+        return whole
+    parts = lru_cache(maxsize=8)(part)
+
+    def items(share: float) -> list[acc.Guarantee]:
+        run, adjacency, chains = parts(share), request.adjacency, request.chains
+        variation = run.total_variation(chains)
+        own = acc.compose(run.uses(adjacency, chains), adjacency, unit=request.public.unit, total_variation=variation)
+        return [own, *request.earlier]
+
+    try:
+        share = acc.calibrate(
+            items,
+            epsilon=request.epsilon or 0.0,
+            delta=request.delta or 0.0,
+            adjacency=request.adjacency,
+            bracket=(LEAST_SHARE, 1.0),
+            integer=False,
+            unit=request.public.unit,
+            unspent=request.unspent,
+        )
+    except BudgetError:
+        return None
+    return parts(share)

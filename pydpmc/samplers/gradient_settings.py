@@ -6,6 +6,7 @@ import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -81,15 +82,21 @@ class GradientSettings:
 
     def uses(self, adjacency: str, chains: int) -> list[tuple[Event, int]]:
         """Return what all steps of all chains release."""
+        return [(event, k * chains) for event, k in self._uses_of_a_chain]
+
+    @cached_property
+    def _uses_of_a_chain(self) -> list[tuple[Event, int]]:
         levels, counts = self._noise_multipliers()
-        return [(self._event(float(z)), int(k) * chains) for z, k in zip(levels, counts, strict=True)]
+        return [(self._event(float(z)), int(k)) for z, k in zip(levels, counts, strict=True)]
 
     def _noise_multipliers(self) -> tuple[Floats, npt.NDArray[np.int64]]:
         """Return the distinct noise multipliers and their numbers of steps; where they are many, rounded down."""
         if isinstance(self.schedule, Constant):
             one = dataclasses.replace(self, steps=1)
             return one.noise / self.sensitivity * ARITHMETIC, np.array([self.steps])
-        levels, counts = np.unique(self.noise / self.sensitivity * ARITHMETIC, return_counts=True)
+        multipliers = np.sort(self.noise / self.sensitivity * ARITHMETIC)
+        starts = np.flatnonzero(np.append(True, np.diff(multipliers) > 0.0))
+        levels, counts = multipliers[starts], np.diff(np.append(starts, self.steps))
         if len(levels) <= MOST_LEVELS:
             return levels, counts
         power = np.floor(np.log(levels) / math.log(LEVEL_RATIO))

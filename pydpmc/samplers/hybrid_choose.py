@@ -15,6 +15,7 @@ from .request import Request
 
 SHARES = (0.1, 0.25, 0.5, 0.75, 0.9)
 WITHOUT_FORECAST = 0.5  # the paper's own
+ROUGHLY = 0.02  # share of epsilon that the chains which are only compared may leave
 
 
 def choose(request: Request) -> HybridSettings:
@@ -58,22 +59,24 @@ def _epsilon_of_share(request: Request, share: float) -> float:
 
 def _best(request: Request) -> HybridSettings:
     """Return the share with the least expected error of the chain's mean; the paper's where nothing is known."""
-    found: list[tuple[float, HybridSettings]] = []
+    errors: dict[float, float] = {}
     for share in SHARES:
         try:
-            settings = _both(request, share)
+            error = expected_error(request, _both(dataclasses.replace(request, unspent=ROUGHLY), share))
         except BudgetError:
             continue
-        error = expected_error(request, settings)
         if error is None:
-            return settings if share == WITHOUT_FORECAST else _both(request, WITHOUT_FORECAST)
-        found.append((error, settings))
-    if not found:
+            return _both(request, WITHOUT_FORECAST)
+        errors[share] = error
+        *_, good, worse, worst = [math.inf, math.inf, *errors.values()]
+        if good < worse < worst:
+            break  # a larger share only takes more of the chain's budget
+    if not errors:
         raise BudgetError(
             f"epsilon = {request.epsilon:g} at delta = {request.delta:g} cannot pay for a start and a chain, however "
             "it is shared; raise it, or use one of the two samplers alone"
         )
-    return min(found, key=lambda pair: pair[0])[1]
+    return _both(request, min(errors, key=errors.__getitem__))
 
 
 def expected_error(request: Request, settings: HybridSettings) -> float | None:

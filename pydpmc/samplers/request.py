@@ -11,7 +11,7 @@ from ..errors import InvalidArgument
 from ..models import Model
 from ..public import Public
 
-UNSPENT = 5e-4  # share of epsilon that a planner's search may leave
+UNSPENT = 5e-4
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,7 @@ class Request:
     epsilon: float | None
     delta: float | None
     earlier: tuple[Guarantee, ...] = ()  # of the posteriors that the start comes from
+    unspent: float = UNSPENT  # share of epsilon that a search may leave
 
     @property
     def n(self) -> int | None:

@@ -11,6 +11,7 @@ from scipy import stats
 import pydpmc as dp
 from pydpmc import _core
 from pydpmc.run import _target_arguments
+from pydpmc.samplers.batches import POISSON_ERROR, SUBSET_ERROR
 from pydpmc.starts import start_points
 
 
@@ -60,3 +61,24 @@ def test_batches_without_replacement_have_their_size():
 def test_any_number_of_records_can_be_sampled(n):
     included = batches(n, (30, 100), 3000, 43)
     assert np.abs(included.mean() - 0.3) < 4.5 * math.sqrt(0.21 / 3000 / n)
+
+
+@pytest.mark.parametrize(
+    ("sampler", "charged"),
+    [
+        (dp.SGLD(steps=50, step_size=1e-6, sampling="full"), 2 * 2.0**-63),
+        (dp.SGLD(steps=50, step_size=1e-6, batch_size=500, sampling="poisson"), 2 * 2.0**-63 + POISSON_ERROR),
+        (
+            dp.SGLD(steps=50, step_size=1e-6, batch_size=500, sampling="without_replacement"),
+            2 * 2.0**-63 + SUBSET_ERROR,
+        ),
+        (dp.Barker(steps=50, scale=1e-4, batch_size=500), SUBSET_ERROR),
+        (dp.Barker(steps=50, scale=1e-4), 0.0),
+    ],
+    ids=["SGLD full", "SGLD poisson", "SGLD without replacement", "Barker batches", "Barker full"],
+)
+def test_what_the_precision_of_batches_costs_is_in_the_guarantee(sampler, charged):
+    public = dp.Public(n=10_000, columns=("a", "b"), has_target=True, row_norm=1.0)
+    plan = dp.plan(dp.LogisticRegression(), public, sampler, chains=3)
+    assert plan.guarantee.total_variation == 3 * 50 * charged
+    assert (plan.guarantee.epsilon(0.0) == math.inf) == (charged > 0.0)

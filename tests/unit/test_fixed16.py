@@ -189,3 +189,18 @@ def test_rounding_moves_the_posterior_by_far_less_than_its_spread(rng):
     print({s: f"{m:.1e} posterior sds" for s, m in moved.items()})
     assert moved["float32"] < 1e-4
     assert 0 < moved["fixed16"] < 0.03
+
+
+@pytest.mark.parametrize("columns", [4, 15, 16, 29, 30, 109])
+def test_rows_of_whole_sixteens_hold_their_squares(columns: int) -> None:
+    rng = np.random.default_rng(8)
+    x = rng.normal(size=(200, columns)) / np.sqrt(columns)
+    data = dp.Data(x, rng.integers(0, 2, 200), row_norm=1.0, storage="fixed16")
+    features = data._rows[:, :columns].astype(float) * 2.0**-14
+    squares = data.row_squares()
+    np.testing.assert_allclose(squares, (features**2).sum(axis=1), rtol=1e-14)
+    assert np.shares_memory(squares, data._rows) == (columns >= 16)
+    with pytest.raises(ValueError, match="read-only"):
+        squares[0] = 0.0
+    with pytest.raises(ValueError, match="read-only"):
+        data._rows[0, 0] = 0

@@ -148,9 +148,33 @@ def test_bucketing_never_lowers_the_cost_and_hardly_raises_it():
     dear = [(acc.Gaussian(float(z)).poisson(0.01), 100) for z in noises[::20]]  # each level rounded down
     bounds = [acc.compose(chosen).epsilon(1e-5) for chosen in (cheap, items, dear)]
     assert bounds == sorted(bounds)
-    for event in (acc.AcceptBit(0.0123), acc.BoundedRange(1.7), *[e for e, _ in items[:5]]):
-        worse = event.rounded_up(1.02)
-        assert acc.compose([(worse, 3)]).epsilon(1e-5) >= acc.compose([(event, 3)]).epsilon(1e-5)
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        acc.AcceptBit,
+        acc.BoundedRange,
+        lambda x: acc.Gaussian(1 / x).poisson(0.01),
+        lambda x: acc.Gaussian(1 / x).without_replacement(10, 1000),
+    ],
+)
+def test_bucketing_replaces_each_event_by_one_at_least_as_costly(event):
+    random = np.random.default_rng(3)
+    items = [(event(float(x)), 1 + k % 9) for k, x in enumerate(random.uniform(0.1, 1.0, 300))]
+    few = bucketed([*items, (acc.PureDP(0.1), 7)])
+    assert (acc.PureDP(0.1), 7) in few
+    assert len(few) <= 100
+
+    def spread(uses):
+        return sorted(size for e, n in uses if e.level is not None for size in [e.level[1]] * n)
+
+    before, after = spread(items), spread(few)
+    assert len(before) == len(after)
+    assert all(high >= low for low, high in zip(before, after, strict=True))
+    assert sum(after) < 1.02 * sum(before)
+    costs = [acc.compose([(event(x), 3)]).epsilon(1e-5) for x in (0.2, 0.2004, 0.5)]
+    assert costs == sorted(costs)
 
 
 def test_unknown_and_unproven_events_are_refused_at_once():

@@ -1,0 +1,71 @@
+"""What the transform leaves out is paid for, and an epsilon is the smallest whose delta was checked."""
+
+import math
+
+import numpy as np
+import pytest
+
+from pydpmc import accounting as acc
+from pydpmc.accounting import fourier
+from pydpmc.accounting.cumulants import Cumulants, tilted
+from pydpmc.accounting.grid import choose_step
+
+COMPOSITIONS = {
+    "bits": ([(acc.AcceptBit(1e-3), 10**5)], "replace"),
+    "poisson": ([(acc.Gaussian(2.0).poisson(0.01), 300)], "add_remove"),
+    "levels": ([(acc.Gaussian(z).poisson(0.02), 40) for z in (1.5, 2.0, 3.0)], "replace"),
+    "randomised response": ([(acc.PureDP(0.5), 1)], "replace"),
+    "mixed": ([(acc.PureDP(0.1), 5), (acc.GDP(0.3), 1), (acc.AcceptBit(0.02), 400)], "replace"),
+}
+
+
+def cumulants_of(name):
+    uses, adjacency = COMPOSITIONS[name]
+    step = choose_step(uses, adjacency)
+    return Cumulants([(event.privacy_loss(adjacency, step)[0], n) for event, n in uses])
+
+
+@pytest.mark.parametrize("name", COMPOSITIONS)
+@pytest.mark.parametrize("tilt", [0.0, 3.0])
+def test_frequencies_left_out_hold_less_than_is_added_for_them(name, tilt, monkeypatch):
+    cumulants = cumulants_of(name)
+    few = fourier.compose.__wrapped__(cumulants, tilt)
+    monkeypatch.setattr(fourier, "NEGLIGIBLE", -math.inf)
+    all_of_them = fourier.compose.__wrapped__(cumulants, tilt)
+    np.testing.assert_array_equal(few.losses, all_of_them.losses)
+    assert np.abs(few.tilted - all_of_them.tilted).max() <= few.entry_error
+    assert few.entry_error <= 1.001 * all_of_them.entry_error + fourier.LEFT_OUT
+
+
+def test_most_frequencies_of_a_long_composition_are_left_out():
+    spectrum = fourier._Spectrum(10_000)
+    angles = np.pi * np.arange(spectrum.size) / (spectrum.size - 1)
+    spectrum.multiply(0.5 + 0.5 * np.exp(1j * angles), 10**5)
+    assert len(spectrum.frequencies) < 0.05 * spectrum.size
+    assert spectrum.left_out > 0.0
+    assert spectrum.entries()[0] == 1.0
+
+
+@pytest.mark.parametrize("name", COMPOSITIONS)
+@pytest.mark.parametrize("tilt", [0.0, 0.7, 5.0])
+def test_cumulants_of_all_losses_at_once_are_those_of_one_after_the_other(name, tilt):
+    cumulants = cumulants_of(name)
+    each = [(n, losses, *tilted(loss.masses, losses, tilt)) for (loss, n), losses in cumulants.pairs()]
+    value = sum(n * log_norm for n, _, _, log_norm in each)
+    mean = sum(n * float(weights @ losses) for n, losses, weights, _ in each)
+    assert cumulants.value(tilt) == pytest.approx(value, rel=1e-12, abs=1e-12)
+    assert cumulants.derivatives(tilt)[:2] == pytest.approx((value, mean), rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", COMPOSITIONS)
+@pytest.mark.parametrize("delta", [1e-2, 1e-5, 1e-9])
+@pytest.mark.parametrize("tilt", [0.0, 3.0, 200.0])
+def test_an_epsilon_is_the_smallest_that_holds(name, delta, tilt):
+    """Whatever the tilt, also where delta saturates at 1 or jumps."""
+    composed = fourier.compose(cumulants_of(name), tilt)
+    epsilon = composed.epsilon(delta)
+    if math.isinf(epsilon):
+        assert composed.delta(float(composed.losses[-1])) > delta
+        return
+    assert composed.delta(epsilon) <= delta
+    assert epsilon == 0.0 or composed.delta(epsilon * (1 - 1e-7) - 1e-11) > delta
