@@ -28,7 +28,8 @@ struct GaussianMixture {
     return (p.a * x + p.b) + softplus(p.c * x + p.d);
   }
 
-  PYDPMC_INLINE static F8 log_ratio(F8 x, F8 x_again, F8, const Prepared& next, const Prepared& now) noexcept {
+  PYDPMC_INLINE static F8 log_ratio(F8 x, F8 x_again, F8, const Prepared& next,
+                                    const Prepared& now) noexcept {
     return ((next.a * x + next.b) - (now.a * x_again + now.b)) +
            softplus_difference(next.c * x + next.d, now.c * x_again + now.d);
   }

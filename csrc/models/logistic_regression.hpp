@@ -18,7 +18,8 @@ struct LogisticRegression {
     return 0.0 - softplus((1.0 - 2.0 * y) * eta);
   }
 
-  PYDPMC_INLINE static F8 log_ratio(F8 eta_next, F8 eta_now, F8 y, const Prepared&, const Prepared&) noexcept {
+  PYDPMC_INLINE static F8 log_ratio(F8 eta_next, F8 eta_now, F8 y, const Prepared&,
+                                    const Prepared&) noexcept {
     const F8 sign = 1.0 - 2.0 * y;
     return softplus_difference(sign * eta_now, sign * eta_next);
   }
