@@ -69,7 +69,8 @@ class CellBound {
 
   double upper(double a) const {
     const double monotone = largest_to_ * (1.0 + kRounding) - a * least_from_ * (1.0 - kRounding);
-    return std::min(linear(a) + remainder(a), monotone);
+    const double bound = std::min(linear(a) + remainder(a), monotone);
+    return bound == bound ? bound : std::numeric_limits<double>::infinity();
   }
 
   enum class Axis { x, v, tau };

@@ -37,8 +37,8 @@ AliasTable table_of(const Columns& columns) {
 
 std::shared_ptr<GapTables> gap_tables(double rate, double overflow, const Columns& gap,
                                       const std::optional<Columns>& remainder) {
-  require(rate > 0.0 && rate <= 1.0 && overflow >= 0.0 && overflow < 1.0,
-          "rate and overflow are probabilities");
+  require(rate > 0.0 && rate <= 1.0 && overflow >= 0.0 && overflow <= 1.0 - 0x1p-42,
+          "rate and overflow are probabilities, and overflow is not 1");
   return std::make_shared<GapTables>(
       GapTables{rate, overflow, table_of(gap), remainder ? table_of(*remainder) : AliasTable{}});
 }

@@ -1,5 +1,5 @@
 // Walker's alias method on 0 .. 4095 with thresholds of 9 + 128 bits: what a table says is drawn exactly.
-// Made in exact integers by pydpmc/samplers/bernoulli_process.py.
+// Made in exact integers by pydpmc/samplers/gap_tables.py.
 #pragma once
 
 #include <cstdint>

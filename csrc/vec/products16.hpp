@@ -5,7 +5,8 @@
 
 PYDPMC_ISA_BEGIN
 
-// Eight products of a factor up to here with any 16-bit number but -2^15 sum to less than 2^31.
+// Eight products of a factor up to here with any 16-bit number sum to less than 2^31 (columns beyond the last
+// hold any bits; their sums are dropped).
 constexpr double largest_factor16 = 8191.0;
 
 // Factors of two rows, as the multiply-add of pairs wants them.

@@ -13,7 +13,7 @@ from .gaussian import gdp_delta, gdp_epsilon
 from .induction import induction_profile
 from .losses import composed_losses
 from .renyi import delta_from_moment, epsilon_from_moment
-from .uses import Uses, total
+from .uses import Uses, total, total_square
 
 
 class Bound(Protocol):
@@ -108,7 +108,7 @@ def gaussian_bound(uses: Uses, adjacency: str) -> Bound | None:
     """Applies if every event is exactly Gaussian."""
     if any(event.gaussian_mu(adjacency) is None for event, _ in uses):
         return None
-    return GaussianBound(math.sqrt(total(uses, lambda event: (event.gaussian_mu(adjacency) or 0.0) ** 2)))
+    return GaussianBound(math.sqrt(total_square(uses, adjacency)))
 
 
 def induction_bound(uses: Uses, adjacency: str) -> Bound | None:

@@ -139,7 +139,7 @@ class _Search:
     def _quick_cost(self, x: float) -> float:
         """A valid cost, but loose; infinite where there is none that is quickly found."""
         given = self.guarantee(x)
-        if not given.events or given.total_variation > 0.0 or given.void is not None:
+        if self.budget_delta == 0.0 or not given.events or given.total_variation > 0.0 or given.void is not None:
             return math.inf
         quick = bounds_of(given.events, self.adjacency, quick=True)
         return min((bound.epsilon(self.budget_delta) for bound in quick), default=math.inf)

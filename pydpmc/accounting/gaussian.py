@@ -22,6 +22,7 @@ from .privacy_loss import UNIT, PrivacyLoss
 from .validation import positive
 
 SMALLEST_MU, LARGEST_MU = 1e-12, 1e6
+SMALLEST_DELTA = 1e-300  # below, doubles lose digits
 SECTIONS = 32  # of a bracket at a time: an array of them takes no longer than one
 
 if TYPE_CHECKING:
@@ -40,13 +41,16 @@ def gdp_delta(mu: float, eps: Floats) -> Floats:
         erfcx(np.maximum(here, 0.0) / math.sqrt(2)) + erfcx(-there / math.sqrt(2))
     )
     cancelled = 4 * UNIT  # ulps lost by the subtractions above
-    raised: Floats = np.where(here > 0.0, body + cancelled, tail) * (1 + 1e-12 + 16 * cancelled / mu)
-    return raised
+    raised = np.where(here > 0.0, body + cancelled, tail) * (1 + 1e-12 + 16 * cancelled * (1 + np.abs(here)) / mu)
+    floored: Floats = np.maximum(raised, SMALLEST_DELTA)
+    return floored
 
 
 def gdp_epsilon(mu: float, delta: float) -> float:
     """Smallest epsilon of mu-GDP at delta, rounded up."""
     low, high = 0.0, mu * mu / 2 + mu * 40.0
+    if mu > 0.0 and delta < SMALLEST_DELTA:
+        return math.inf
     at_low, at_high = gdp_delta(mu, np.array([low, high])) <= delta
     if at_low or not at_high:
         return 0.0 if at_low else math.inf

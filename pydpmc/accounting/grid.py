@@ -79,13 +79,21 @@ def _cut(family: Sequence[tuple[Event, int]], parts: int) -> list[tuple[Event, i
     """
     if len(family) <= parts:
         return list(family)
-    costliest_first = sorted(family, key=_size, reverse=True)
+    costliest_first = sorted(family, key=_cost_order)
     counts = np.array([n for _, n in costliest_first])
-    squares = np.array([_size(use) for use in costliest_first]) ** 2
-    spread = np.append(0.0, np.cumsum(np.sqrt(-np.diff(squares) * counts[1:])))
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = np.array([_size(use) for use in costliest_first]) ** 2
+        spread = np.append(0.0, np.cumsum(np.sqrt(np.maximum(-np.diff(squares), 0.0) * counts[1:])))
+    if not np.isfinite(spread[-1]):
+        return list(family)
     starts = np.searchsorted(spread, np.linspace(0.0, spread[-1], parts, endpoint=False))
     starts = starts[np.append(True, np.diff(starts) > 0)]
     return [(costliest_first[i][0], int(n)) for i, n in zip(starts, np.add.reduceat(counts, starts), strict=True)]
+
+
+def _cost_order(use: tuple[Event, int]) -> tuple[float, float]:
+    """Costliest first. Reciprocals of different noise multipliers may round to one size."""
+    return -_size(use), getattr(use[0], "noise_multiplier", 0.0)
 
 
 def _size(use: tuple[Event, int]) -> float:

@@ -64,7 +64,9 @@ class Guarantee:
         return tuple(sorted(self.events, key=repr))
 
     def _variation_cost(self, epsilon: float) -> float:
-        return 0.0 if self.total_variation == 0.0 else (1.0 + math.exp(min(epsilon, 700.0))) * self.total_variation
+        if self.total_variation == 0.0:
+            return 0.0
+        return (1.0 + math.exp(epsilon)) * self.total_variation if epsilon < 700.0 else math.inf
 
     def _epsilon_with_variation(self, exact: float, delta: float) -> float:
         """An epsilon, nearly the smallest, with delta(epsilon) + (1 + e^epsilon) total_variation <= delta."""

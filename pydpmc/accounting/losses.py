@@ -10,10 +10,11 @@ from .cumulants import Cumulants
 from .fourier import compose
 from .gaussian import GDP
 from .grid import bucketed, choose_step
-from .uses import Uses, total
+from .uses import Uses, total_square
 
 LARGEST_ROUNDING_SHARE = 1e-3
 MOST_TILTS = 4
+MOST_USES = 10**12  # for which the round-off is proven: docs/privacy/accounting.md
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,20 +27,25 @@ class ComposedLosses:
         """Upper bound of epsilon: the worse direction."""
         worst = 0.0
         for cumulants in self.directions:
-            if cumulants.infinity >= delta:
+            if cumulants.infinity >= delta or _uses(cumulants) > MOST_USES:
                 return math.inf
             worst = max(worst, _epsilon(cumulants, delta))
         return worst
 
     def delta(self, epsilon: float) -> float:
         """Upper bound of delta: the worse direction."""
+        if any(_uses(c) > MOST_USES for c in self.directions):
+            return 1.0
         return max(compose(c, c.tilt_for_epsilon(epsilon)).delta(epsilon) for c in self.directions)
+
+
+def _uses(cumulants: Cumulants) -> int:
+    return sum(n for _, n in cumulants.items)
 
 
 def _epsilon(cumulants: Cumulants, delta: float) -> float:
     """As little tilt as the round-off allows keeps the window short; more where that was too little."""
-    uses = sum(n for _, n in cumulants.items)
-    slack = max(0.0, math.log(1e8 / uses))
+    slack = max(0.0, math.log(1e8 / _uses(cumulants)))
     tilt, best = cumulants.tilt_for_delta(delta, slack), math.inf
     for _ in range(MOST_TILTS):
         composed = compose(cumulants, tilt)
@@ -72,6 +78,6 @@ def _gaussians_merged(uses: Uses, adjacency: str) -> Uses:
     gaussian = tuple(use for use in uses if use[0].gaussian_mu(adjacency) is not None)
     if not gaussian:
         return uses
-    squares = total(gaussian, lambda event: (event.gaussian_mu(adjacency) or 0.0) ** 2)
-    rest = tuple(use for use in uses if use not in gaussian)
+    squares = total_square(gaussian, adjacency)
+    rest = tuple(use for use in uses if use[0].gaussian_mu(adjacency) is None)
     return (*rest, (GDP(math.sqrt(squares)), 1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
@@ -31,6 +32,11 @@ def checked(items: Iterable[tuple[Event, int]], adjacency: str) -> Uses:
         if n:
             merged[event] = merged.get(event, 0) + n
     return tuple(merged.items())
+
+
+def total_square(uses: Uses, adjacency: str) -> float:
+    """The sum of mu^2 over unsampled Gaussians, rounded up."""
+    return math.fsum(n * (event.gaussian_mu(adjacency) or 0.0) ** 2 for event, n in uses) * (1.0 + 2.0**-50)
 
 
 def total(uses: Uses, price: Callable[[Event], Price]) -> Price:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..accounting import Event, Gaussian
+from ..errors import InvalidArgument
 from ..public import Public
 from .batches import BATCH_ERRORS, batch_arguments
 from .protocol import Release, all_iterates
@@ -95,6 +96,10 @@ class GradientSettings:
             one = dataclasses.replace(self, steps=1)
             return one.noise / self.sensitivity * ARITHMETIC, np.array([self.steps])
         multipliers = np.sort(self.noise / self.sensitivity * ARITHMETIC)
+        if not (multipliers[0] > 0.0 and math.isfinite(multipliers[-1])):  # NaN is last
+            raise InvalidArgument(
+                f"step_size must be positive and finite at every step, which {self.schedule!r} is not"
+            )
         starts = np.flatnonzero(np.append(True, np.diff(multipliers) > 0.0))
         levels, counts = multipliers[starts], np.diff(np.append(starts, self.steps))
         if len(levels) <= MOST_LEVELS:

@@ -89,6 +89,8 @@ class Piecewise(Schedule):
     def __post_init__(self) -> None:
         if reals(self.step_sizes, "step_sizes").ndim != 1 or len(self.step_sizes) == 0:
             raise InvalidArgument(f"step_sizes must be a list of at least one step size, not {given(self.step_sizes)}")
+        for step_size in self.step_sizes:
+            positive(step_size, "step_sizes")
 
     def values(self, steps: int) -> Floats:
         """Return the step size of each share."""

@@ -13,7 +13,7 @@ import pydpmc as dp
 from pydpmc import accounting as acc
 from pydpmc.errors import BudgetError, UnsupportedEventError
 from pydpmc.samplers.gradient_choose import MOST_STEPS
-from pydpmc.samplers.schedules import Constant, Cyclical, Piecewise, Polynomial
+from pydpmc.samplers.schedules import Constant, Cyclical, Piecewise, Polynomial, Schedule
 
 DELTA = 1e-6
 BUDGET = {"epsilon": 1.0, "delta": DELTA}
@@ -202,6 +202,17 @@ def test_nonsense_is_refused(sampler, options):
 def test_a_schedule_without_positive_step_sizes_is_refused(kind, parameters):
     with pytest.raises(ValueError, match="must be"):
         planned(dp.SGLD(steps=10, step_size=kind(*parameters)))
+
+
+def test_a_schedule_of_ones_own_that_is_not_a_number_is_priced_as_nothing():
+    class Broken(Schedule):
+        def values(self, steps):
+            return np.where(np.arange(steps) < 5, 1e-6, np.nan)
+
+    for options in ({"steps": 20}, {"batch_size": 500}):
+        budget = {} if "steps" in options else {"epsilon": 1.0, "delta": DELTA}
+        with pytest.raises(ValueError, match="positive and finite at every step"):
+            planned(dp.SGLD(step_size=Broken(), **options), **budget).guarantee.epsilon(DELTA)
 
 
 def test_finite_precision_costs_a_little_and_is_kept(tmp_path, rng):

@@ -89,6 +89,7 @@ SAMPLERS = [
     ("a of a schedule", "a", "-1", lambda w: dp.Polynomial(a=-1)),
     ("cycles zero", "cycles", "0", lambda w: dp.Cyclical(high=1, low=0.1, cycles=0)),
     ("no piece", "step_sizes", "at least one", lambda w: dp.Piecewise([])),
+    ("a piece that is NaN", "step_sizes", "positive", lambda w: dp.Piecewise([1e-6, float("nan")])),
     ("a piece that is text", "step_sizes", "list", lambda w: dp.Piecewise(["a"])),
     ("steps of max_step_size", "steps", "0", lambda w: w.step_size(steps=0)),
     ("batch of max_step_size", "batch_size", "n", lambda w: w.step_size(batch_size=10**6)),

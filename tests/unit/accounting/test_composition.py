@@ -12,7 +12,7 @@ from pydpmc.accounting.cumulants import Cumulants
 from pydpmc.accounting.fourier import compose as fourier_compose
 from pydpmc.accounting.gaussian import gdp_epsilon
 from pydpmc.accounting.grid import bucketed, choose_step
-from pydpmc.accounting.losses import ComposedLosses
+from pydpmc.accounting.losses import ComposedLosses, composed_losses
 from pydpmc.errors import UnsupportedEventError
 
 POISSON = acc.Gaussian(1.5).poisson(0.05)
@@ -173,8 +173,32 @@ def test_bucketing_replaces_each_event_by_one_at_least_as_costly(event):
     assert len(before) == len(after)
     assert all(high >= low for low, high in zip(before, after, strict=True))
     assert sum(after) < 1.02 * sum(before)
-    costs = [acc.compose([(event(x), 3)]).epsilon(1e-5) for x in (0.2, 0.2004, 0.5)]
-    assert costs == sorted(costs)
+    for adjacency in {"replace", *event(0.2).adjacencies}:
+        costs = [acc.compose([(event(x), 3)], adjacency=adjacency).epsilon(1e-5) for x in (0.2, 0.2004, 0.5)]
+        assert costs == sorted(costs)
+
+
+def test_bucketing_never_adds_noise_not_even_in_the_last_digit():
+    noises, z = [], 3.0
+    for _ in range(400):
+        noises.append(z)
+        z = float(np.nextafter(z, 4.0))
+    few = bucketed([(acc.Gaussian(z).poisson(0.01), 1) for z in noises])
+    after = sorted(e.noise_multiplier for e, n in few for _ in range(n))
+    assert len(few) < 400
+    assert len(after) == 400
+    assert all(late <= early for early, late in zip(noises, after, strict=True))
+
+
+def test_levels_too_far_apart_to_be_squared_are_left_alone():
+    items = [(acc.Gaussian(z).poisson(0.01), 1) for z in [1e-160, *np.linspace(1.0, 2.0, 200).tolist()]]
+    assert sorted(bucketed(items), key=repr) == sorted(items, key=repr)
+
+
+def test_more_uses_than_the_round_off_is_proven_for_are_left_to_other_bounds():
+    event = acc.Gaussian(1e7).poisson(1e-3)
+    assert composed_losses(((event, 10**12 + 1),), "add_remove").epsilon(1e-5) == np.inf
+    assert composed_losses(((event, 10**12 + 1),), "add_remove").delta(1.0) == 1.0
 
 
 def test_unknown_and_unproven_events_are_refused_at_once():
