@@ -2,6 +2,7 @@
 own users would write it; JAX samples with replacement and BlackJAX does not clip."""
 
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from benchmarks import common, gradients, noise
@@ -128,13 +129,28 @@ def w1_full(threads):
     )
 
 
-def scaling_cases():
+def _normals_on(barker, threads):
+    """Normals of the limit kernel on so many threads, each in a cache of its own: what the machine itself allows."""
+    buffers = [np.empty(NORMALS) for _ in range(threads)]
+
+    def fill(out):
+        for _ in range(2000):
+            barker.lib.normal_fill(out.ctypes.data, NORMALS, 9)
+
+    def run():
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(fill, buffers))
+
+    return run
+
+
+def scaling_cases(barker):
     """Return {workload: {one chain on one thread, two on two}}, work in steps of all chains."""
     mixture, full = common.mixture_data(), common.logistic_data()
     n, columns, batch, _ = gradients.Sgld.workloads["W2"]
     wide = gradients.logistic_data(n, columns)
 
-    def barker(threads):
+    def minibatch(threads):
         plan = common.w1_plan(mixture.public, 20_000, chains=threads)
         return lambda: plan.run(mixture, threads=threads, progress=False)
 
@@ -146,7 +162,8 @@ def scaling_cases():
         return {str(k): (lambda k=k: make(k), steps * (k if chains else 1)) for k in (1, 2)}
 
     return {
-        "W1, two chains": pair(barker, 20_000, True),
+        "limit kernel of W4, blocks of it (no memory, no pydpmc)": pair(lambda k: _normals_on(barker, k), 2000, True),
+        "W1, two chains": pair(minibatch, 20_000, True),
         "W2, two chains": pair(lambda k: _sgld_run(wide, 10_000, batch, chains=k, threads=k), 10_000, True),
         "W1-full, one chain": pair(one_pass, 200, False),
     }

@@ -64,10 +64,10 @@ def full_pass(barker, rounds):
     return found
 
 
-def two_threads(rounds):
+def two_threads(barker, rounds):
     heading("Two threads", "steps/s on two threads", "of one thread")
     found = {}
-    for name, cases in peer_cases.scaling_cases().items():
+    for name, cases in peer_cases.scaling_cases(barker).items():
         one, two = rates(available(cases), rounds, time.perf_counter).values()
         found[name] = {"one": one, "two": two}
         print(f"| {name} | {shown(max(two))} | {ratio(two, one):.3g} |", flush=True)
@@ -95,11 +95,11 @@ def main():
             title = f"{workload}: SGLD, {peer_cases.SHAPES[workload]}, limit kernel and peers in float{bits}"
             found[f"{workload} float{bits}"] = on_one_core(title, "steps/s", makers, options.rounds)
     if "W4" in options.only:
-        found["W4"] = on_one_core("W4: normals", "million/s", peer_cases.w4(barker), options.rounds)
+        found["W4"] = on_one_core("W4: normals", "million/s", peer_cases.w4(barker), 8 * options.rounds)
     if "W1-full" in options.only:
         found["W1-full"] = full_pass(barker, options.rounds)
     if "threads" in options.only:
-        found["threads"] = two_threads(options.rounds)
+        found["threads"] = two_threads(barker, 2 * options.rounds)
     if options.json:
         options.json.write_text(json.dumps(found, indent=1))
 
