@@ -164,28 +164,16 @@ def _cost(request: Request, settings: Settings, steps: int) -> float:
     return request.cost(settings.uses(request.adjacency, request.chains), settings.total_variation(request.chains))
 
 
-def _priced(request: Request, settings: Settings, bits: int) -> list[acc.Guarantee]:
+def _priced(request: Request, settings: Settings, bits: int) -> acc.Guarantee:
     """Return what so many accept bits of a run cost, and whatever the start has cost."""
-    variation = dataclasses.replace(settings, steps=bits).total_variation(1)
-    uses = [(settings.event(request.adjacency), bits)]
-    own = acc.compose(uses, request.adjacency, unit=request.public.unit, total_variation=variation)
-    return [own, *request.earlier]
+    run = dataclasses.replace(settings, steps=bits)
+    return request.priced(run.uses(request.adjacency, 1), run.total_variation(1))
 
 
 def _affordable_steps(request: Request, settings: Settings, most: int = MOST_STEPS) -> int:
     """Return the most steps per chain that the budget pays for, up to `most`."""
-    assert request.epsilon is not None
-    assert request.delta is not None
     try:
-        total = acc.calibrate(
-            lambda bits: _priced(request, settings, int(bits)),
-            epsilon=request.epsilon,
-            delta=request.delta,
-            adjacency=request.adjacency,
-            bracket=(1, most * request.chains),
-            unit=request.public.unit,
-            unspent=request.unspent,
-        )
+        total = request.largest(lambda bits: _priced(request, settings, int(bits)), (1, most * request.chains))
     except BudgetError:
         return 0
     return int(total) // request.chains
@@ -266,15 +254,8 @@ def _choose_scale(request: Request, steps: int) -> Settings:
         return high if share == 1.0 else _settings(request, 1, top * share)
 
     try:
-        share = acc.calibrate(
-            lambda share: _priced(request, shortened(share), steps * request.chains),
-            epsilon=request.epsilon,
-            delta=request.delta or 0.0,
-            adjacency=request.adjacency,
-            bracket=(LEAST_SHARE, 1.0),
-            integer=False,
-            unit=request.public.unit,
-            unspent=request.unspent,
+        share = request.largest(
+            lambda share: _priced(request, shortened(share), steps * request.chains), (LEAST_SHARE, 1.0), integer=False
         )
     except BudgetError:
         raise BudgetError(

@@ -162,17 +162,8 @@ def _longest(request: Request, settings: GradientSettings) -> GradientSettings:
     def run_of(steps: int) -> GradientSettings:
         return dataclasses.replace(settings, steps=steps)
 
-    def uses(steps: float) -> list[tuple[acc.Event, int] | acc.Guarantee]:
-        return [*run_of(int(steps)).uses(request.adjacency, request.chains), *request.earlier]
-
-    longest = acc.calibrate(
-        uses,
-        epsilon=request.epsilon or 0.0,
-        delta=request.delta or 0.0,
-        adjacency=request.adjacency,
-        bracket=(1, MOST_STEPS),
-        unit=request.public.unit,
-        unspent=request.unspent,
+    longest = request.largest(
+        lambda steps: request.priced(run_of(int(steps)).uses(request.adjacency, request.chains)), (1, MOST_STEPS)
     )
     run = run_of(int(longest))
     while run.steps > 1 and not _fits(request, run):
@@ -209,23 +200,12 @@ def _largest_share(
         return whole
     parts = lru_cache(maxsize=8)(part)
 
-    def items(share: float) -> list[acc.Guarantee]:
-        run, adjacency, chains = parts(share), request.adjacency, request.chains
-        variation = run.total_variation(chains)
-        own = acc.compose(run.uses(adjacency, chains), adjacency, unit=request.public.unit, total_variation=variation)
-        return [own, *request.earlier]
+    def price(share: float) -> acc.Guarantee:
+        run = parts(share)
+        return request.priced(run.uses(request.adjacency, request.chains), run.total_variation(request.chains))
 
     try:
-        share = acc.calibrate(
-            items,
-            epsilon=request.epsilon or 0.0,
-            delta=request.delta or 0.0,
-            adjacency=request.adjacency,
-            bracket=(LEAST_SHARE, 1.0),
-            integer=False,
-            unit=request.public.unit,
-            unspent=request.unspent,
-        )
+        share = request.largest(price, (LEAST_SHARE, 1.0), integer=False)
     except BudgetError:
         return None
     return parts(share)

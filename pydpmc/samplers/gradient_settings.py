@@ -13,11 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..accounting import Event, Gaussian
-from ..errors import InvalidArgument
 from ..public import Public
 from .batches import BATCH_ERRORS, batch_arguments
 from .protocol import Release, all_iterates
-from .schedules import Constant, Schedule
+from .schedules import Constant, Schedule, checked_values
 
 if TYPE_CHECKING:
     from ..models import Model
@@ -53,7 +52,7 @@ class GradientSettings:
     @property
     def step_sizes(self) -> Floats:
         """The step size of every step."""
-        return self.schedule.values(self.steps)
+        return checked_values(self.schedule, self.steps)
 
     @property
     def noise(self) -> Floats:
@@ -96,10 +95,6 @@ class GradientSettings:
             one = dataclasses.replace(self, steps=1)
             return one.noise / self.sensitivity * ARITHMETIC, np.array([self.steps])
         multipliers = np.sort(self.noise / self.sensitivity * ARITHMETIC)
-        if not (multipliers[0] > 0.0 and math.isfinite(multipliers[-1])):  # NaN is last
-            raise InvalidArgument(
-                f"step_size must be positive and finite at every step, which {self.schedule!r} is not"
-            )
         starts = np.flatnonzero(np.append(True, np.diff(multipliers) > 0.0))
         levels, counts = multipliers[starts], np.diff(np.append(starts, self.steps))
         if len(levels) <= MOST_LEVELS:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..accounting import Event, Guarantee, compose
+from ..accounting import Event, Guarantee, calibrate, compose
 from ..errors import InvalidArgument
 from ..models import Model
 from ..public import Public
@@ -50,9 +50,28 @@ class Request:
         """The length of theta."""
         return self.model.dim(self.public)
 
+    def priced(self, uses: Sequence[tuple[Event, int]], total_variation: float = 0.0) -> Guarantee:
+        """Return the guarantee of these uses together with whatever the start has cost."""
+        own: list[tuple[Event, int] | Guarantee] = [*uses, *self.earlier]
+        return compose(own, adjacency=self.adjacency, unit=self.public.unit, total_variation=total_variation)
+
     def cost(self, uses: Sequence[tuple[Event, int]], total_variation: float = 0.0) -> float:
         """Return epsilon of these uses together with whatever the start has cost."""
         assert self.delta is not None
-        own: list[tuple[Event, int] | Guarantee] = [*uses, *self.earlier]
-        guarantee = compose(own, adjacency=self.adjacency, unit=self.public.unit, total_variation=total_variation)
-        return guarantee.epsilon(self.delta)
+        return self.priced(uses, total_variation).epsilon(self.delta)
+
+    def largest(
+        self, guarantee: Callable[[float], Guarantee], bracket: tuple[float, float], integer: bool = True
+    ) -> float:
+        """Return the largest parameter within the bracket whose guarantee the budget pays for."""
+        assert self.epsilon is not None
+        return calibrate(
+            lambda x: [guarantee(x)],
+            epsilon=self.epsilon,
+            delta=self.delta or 0.0,
+            adjacency=self.adjacency,
+            bracket=bracket,
+            integer=integer,
+            unit=self.public.unit,
+            unspent=self.unspent,
+        )
