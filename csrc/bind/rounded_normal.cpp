@@ -6,6 +6,8 @@
 
 #include <vector>
 
+#include "bind/given_words.hpp"
+
 namespace py = pybind11;
 using namespace pydpmc;
 
@@ -18,18 +20,8 @@ py::array_t<T> copy_of(const T (&values)[n]) {
   return py::array_t<T>(static_cast<py::ssize_t>(n), values);
 }
 
-struct GivenWords {
-  const Words& words;
-  py::ssize_t used = 0;
-
-  std::uint64_t next64() {
-    if (used == words.size()) throw py::value_error("the draw needs more words");
-    return words.at(used++);
-  }
-};
-
 py::tuple draw_from_words(const Words& words) {
-  GivenWords given{words};
+  GivenWords<Words> given{words};
   const std::int64_t value = rounded_normal_detail::draw_from(given.next64(), given);
   return py::make_tuple(value, given.used);
 }

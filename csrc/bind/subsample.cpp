@@ -11,6 +11,7 @@
 #include <tuple>
 #include <vector>
 
+#include "bind/given_words.hpp"
 #include "bind/sampling.hpp"
 
 namespace py = pybind11;
@@ -43,12 +44,6 @@ std::shared_ptr<GapTables> gap_tables(double rate, double overflow, const Column
       GapTables{rate, overflow, table_of(gap), remainder ? table_of(*remainder) : AliasTable{}});
 }
 
-struct GivenWords {
-  const Column<std::uint64_t>& words;
-  py::ssize_t used = 0;
-  std::uint64_t next64() { return words.at(used++); }
-};
-
 py::array_t<std::uint32_t> copied_sample(const std::vector<std::uint32_t>& sample, std::size_t size) {
   return py::array_t<std::uint32_t>(static_cast<py::ssize_t>(size), sample.data());
 }
@@ -59,7 +54,7 @@ void bind_tables(py::module_& m) {
       .def(
           "settle",
           [](const GapTables& tables, std::uint32_t field, const Column<std::uint64_t>& words) {
-            GivenWords given{words};
+            GivenWords<Column<std::uint64_t>> given{words};
             const std::uint32_t outcome = tables.gap.settle(field & alias_field::mask, given);
             return py::make_tuple(outcome, given.used);
           },

@@ -16,7 +16,7 @@ struct AliasTable {
   // The column itself if the fraction that begins with the field is below the threshold, else the alias. For
   // fields whose head ties; two words are taken, the second only if the first ties as well.
   template <class Words>
-  std::uint32_t settle(std::uint32_t field, Words& words) const noexcept {
+  std::uint32_t settle(std::uint32_t field, Words& words) const {
     const std::uint32_t own = field & alias_field::column;
     const std::uint64_t high = words.next64();
     const bool below = high < tail_high[own] || (high == tail_high[own] && words.next64() < tail_low[own]);
