@@ -238,6 +238,6 @@ def test_a_clamped_softmax_regression_is_never_above_zero():
 def test_softmax_regression_is_drawn():
     rng = np.random.default_rng(3)
     data = dp.Data(rng.uniform(-0.5, 0.5, (300, 2)), rng.integers(0, 3, 300).astype(float), row_norm=1.0)
-    sampler = dp.PosteriorSample(inner_draws=400, warmup=400)
+    sampler = dp.PosteriorSample()
     post = dp.sample(dp.SoftmaxRegression(classes=3), data, sampler, epsilon=1.0, delta=1e-6, progress=False)
     assert post.draws["beta"].shape == (1, 1, 6)
