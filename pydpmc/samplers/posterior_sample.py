@@ -50,7 +50,8 @@ class PosteriorSample(Sampler):
         Total variation between the law of the released draws and that of exact ones, if you can vouch for a number: it
         is charged, (1 + e^epsilon) gamma in delta, and the guarantee is conditional on it instead of on exactness.
     inner_chains, warmup, inner_draws
-        Inner chains (at least 4), and the steps of each before and while draws are collected.
+        Inner chains (at least 4), and the steps of each before and while draws are collected. Chains that are too short
+        fail the check by chance, and the budget is lost.
 
     Examples
     --------
@@ -69,7 +70,7 @@ class PosteriorSample(Sampler):
     gamma: float = 0.0
     inner_chains: int = LEAST_CHAINS
     warmup: int = 1000
-    inner_draws: int = 1000
+    inner_draws: int = 2000
 
     def __post_init__(self) -> None:
         leasts = (("draws", 1), ("inner_chains", LEAST_CHAINS), ("warmup", LEAST_WARMUP), ("inner_draws", 100))
