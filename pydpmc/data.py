@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -137,11 +139,19 @@ class Data:
 
     def require_labels(self, model: str, count: int) -> None:
         """Refuse targets (or the only column) other than 0, 1, ..., count - 1, before anything is spent."""
-        name = "y" if self._public.has_target else "x"
-        values = table.labels(self._rows, self._public.width, self._public.has_target)
-        if not (((values >= 0) & (values < count) & (values == np.floor(values))) | np.isnan(values)).all():
+        if self._labels_below > count:
+            name = "y" if self._public.has_target else "x"
             wanted = "0 or 1" if count == 2 else f"a whole number from 0 to {count - 1}"
             raise InvalidArgument(f"{name} must be {wanted} for {model}; recode the labels first")
+
+    @cached_property
+    def _labels_below(self) -> float:
+        """One more than the largest target; infinite if they are not all labels. As private as the rows."""
+        values = table.labels(self._rows, self._public.width, self._public.has_target)
+        known = values[~np.isnan(values)]
+        if not ((known >= 0) & (known == np.floor(known))).all():
+            return math.inf
+        return float(known.max(initial=-1.0)) + 1.0
 
     def __len__(self) -> int:
         return self._public.n

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 from .checks import given, positive, whole
@@ -89,7 +89,7 @@ class Public:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the facts as plain values, e.g. for JSON."""
-        return {name: _lists(value) for name, value in asdict(self).items()}
+        return {field.name: _lists(getattr(self, field.name)) for field in fields(self)}
 
     @classmethod
     def from_dict(cls, saved: Mapping[str, Any]) -> Public:
