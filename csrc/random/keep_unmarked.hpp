@@ -11,6 +11,7 @@
 #endif
 
 #include "isa.hpp"
+#include "random/dropped.hpp"
 
 PYDPMC_ISA_BEGIN
 
@@ -25,14 +26,13 @@ inline constexpr std::array<std::uint64_t, 256> lanes_left = [] {
 }();
 #endif
 
-// Removes the values that are 2^32 - 1; returns how many are left.
+// Removes dropped members; returns how many are left.
 static std::size_t keep_unmarked(std::uint32_t* values, std::size_t n) noexcept {
-  constexpr std::uint32_t mark = 0xffffffff;
   std::size_t kept = 0, i = 0;
 #if defined(__AVX2__)
   for (; i + 8 <= n; i += 8) {
     const __m256i x = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(values + i));
-    const __m256i marked = _mm256_cmpeq_epi32(x, _mm256_set1_epi32(-1));
+    const __m256i marked = _mm256_cmpeq_epi32(x, _mm256_set1_epi32(static_cast<int>(dropped)));
     const auto gone = static_cast<unsigned>(_mm256_movemask_ps(_mm256_castsi256_ps(marked)));
     const __m256i order = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(static_cast<long long>(lanes_left[gone])));
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(values + kept), _mm256_permutevar8x32_epi32(x, order));
@@ -42,7 +42,7 @@ static std::size_t keep_unmarked(std::uint32_t* values, std::size_t n) noexcept 
   for (; i < n; ++i) {
     const std::uint32_t value = values[i];
     values[kept] = value;
-    kept += value < mark;
+    kept += value != dropped;
   }
   return kept;
 }

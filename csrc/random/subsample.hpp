@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "random/bernoulli_process.hpp"
+#include "random/dropped.hpp"
 
 namespace pydpmc {
 
@@ -42,8 +43,6 @@ class Subsampler {
   }
 
  private:
-  static constexpr std::uint32_t dropped = 0xffffffff;  // as keep_unmarked has it
-
   // Uniform ranks by Lemire's exact multiply and reject, with half a word; one that is dropped already is
   // drawn again.
   static void drop(std::size_t count, std::size_t left, WordSupply& supply, std::uint32_t* out) noexcept {
