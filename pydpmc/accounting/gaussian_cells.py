@@ -21,12 +21,13 @@ def mixture_cells(edges: Floats, mixture: Mixture, sd: float) -> tuple[Floats, F
     below = above = 0.0
     for weight, mean in mixture:
         z = (edges - mean) / sd
-        lower, upper = normal_cdf(z), normal_cdf(-z)
-        cells += weight * np.where(z[:-1] > 0, -np.diff(upper), np.diff(lower))
+        tails = normal_cdf(-np.abs(z))
+        inside = np.diff(np.where(z > 0, 1.0 - tails, tails))
+        cells += weight * np.where(z[:-1] > 0, -np.diff(tails), inside)
         near = np.where(np.isfinite(z), z, 0.0)[:-1]
-        rounding += weight * 4 * UNIT * (2 + near**2) * np.minimum(lower, upper)[:-1]
-        below += weight * float(lower[0])
-        above += weight * float(upper[-1])
+        rounding += weight * 4 * UNIT * (2 + near**2) * tails[:-1]
+        below += weight * float(tails[0] if z[0] <= 0 else 1.0 - tails[0])
+        above += weight * float(tails[-1] if z[-1] > 0 else 1.0 - tails[-1])
     return np.maximum(cells, 0.0), rounding, below, above
 
 

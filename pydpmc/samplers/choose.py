@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import math
 
-from .. import accounting as acc
 from ..errors import BudgetError, InvalidArgument, UnsupportedEventError
 from .forecast import posterior_sd
 from .request import Request
@@ -159,31 +158,18 @@ def _natural_scale(request: Request, relative_step: float) -> float:
     return relative_step * sd / math.sqrt(request.dim) / unit.step
 
 
-def _cost(request: Request, settings: Settings, steps: int) -> float:
-    settings = dataclasses.replace(settings, steps=steps)
-    return request.cost(settings.uses(request.adjacency, request.chains), settings.total_variation(request.chains))
-
-
-def _priced(request: Request, settings: Settings, bits: int) -> acc.Guarantee:
-    """Return what so many accept bits of a run cost, and whatever the start has cost."""
-    run = dataclasses.replace(settings, steps=bits)
-    return request.priced(run.uses(request.adjacency, 1), run.total_variation(1))
-
-
 def _affordable_steps(request: Request, settings: Settings, most: int = MOST_STEPS) -> int:
     """Return the most steps per chain that the budget pays for, up to `most`."""
     try:
-        total = request.largest(lambda bits: _priced(request, settings, int(bits)), (1, most * request.chains))
+        return request.largest(lambda steps: dataclasses.replace(settings, steps=int(steps)), (1, most)).steps
     except BudgetError:
         return 0
-    return int(total) // request.chains
 
 
 def _choose_steps(request: Request, settings: Settings) -> Settings:
     wanted = request.sampler.steps
-    assert request.epsilon is not None
     if wanted is not None:
-        if _cost(request, settings, wanted) > request.epsilon:
+        if not request.fits(dataclasses.replace(settings, steps=wanted)):
             most = _affordable_steps(request, settings)
             raise BudgetError(
                 f"steps: {wanted} steps in each of {request.chains} chain(s) cost more than "
@@ -236,12 +222,11 @@ def _within_variance(request: Request, scale: float) -> Settings:
 
 def _choose_scale(request: Request, steps: int) -> Settings:
     """Return the largest scale, up to the most efficient one, at which that many steps are within the budget."""
-    assert request.epsilon is not None
     top = _natural_scale(request, LONGEST_STEP)
-    high = _within_variance(request, top)
+    high = dataclasses.replace(_within_variance(request, top), steps=steps)
     if request.sampler.clip is not None or request.sampler.v_max is not None:
-        if _cost(request, high, steps) <= request.epsilon:
-            return dataclasses.replace(high, steps=steps)
+        if request.fits(high):
+            return high
         most = _affordable_steps(request, high)
         raise BudgetError(
             f"steps: with the clip that was given {steps} steps in each of {request.chains} chain(s) cost more than "
@@ -251,15 +236,12 @@ def _choose_scale(request: Request, steps: int) -> Settings:
     top *= min(1.0, high.walk.norm / _walk(request, top).norm)  # the minibatch test may have shortened it
 
     def shortened(share: float) -> Settings:
-        return high if share == 1.0 else _settings(request, 1, top * share)
+        return high if share == 1.0 else _settings(request, steps, top * share)
 
     try:
-        share = request.largest(
-            lambda share: _priced(request, shortened(share), steps * request.chains), (LEAST_SHARE, 1.0), integer=False
-        )
+        return request.largest(shortened, (LEAST_SHARE, 1.0), integer=False)
     except BudgetError:
         raise BudgetError(
             f"steps: epsilon = {request.epsilon:g} at delta = {request.delta:g} cannot pay for {steps} steps in each "
             f"of {request.chains} chain(s), however short they are; raise it, or lower steps or chains"
         ) from None
-    return dataclasses.replace(shortened(share), steps=steps)

@@ -51,14 +51,8 @@ def settings_of(request: Request, w: float, draws: int) -> LangevinSettings:
     return LangevinSettings(model, public, draws, steps, step_size, w, sampler.bias)
 
 
-def _fits(request: Request, settings: LangevinSettings) -> bool:
-    assert request.epsilon is not None
-    cost = request.cost(settings.uses(request.adjacency, 1), settings.total_variation(1))
-    return cost <= request.epsilon
-
-
 def _affordable(request: Request, settings: LangevinSettings) -> LangevinSettings:
-    if not request.private or request.epsilon is None or _fits(request, settings):
+    if not request.private or request.epsilon is None or request.fits(settings):
         return settings
     raise BudgetError(
         f"epsilon = {request.epsilon:g} at delta = {request.delta:g} does not pay for w = {settings.w:.4g} with "
@@ -70,7 +64,7 @@ def largest_w(request: Request, draws: int) -> LangevinSettings:
     """Return the run with the largest weight, at most 1, that the budget pays for."""
 
     def fits(w: float) -> bool:
-        return _stable(request, w) and _fits(request, settings_of(request, w, draws))
+        return _stable(request, w) and request.fits(settings_of(request, w, draws))
 
     if fits(1.0):
         return settings_of(request, 1.0, draws)
