@@ -25,7 +25,8 @@ LARGEST_COUNT = 10**12
 PRECISION = 1e-5
 NEARLY = 1.001
 FARTHEST = 64.0  # times what is known to be affordable: how far a guess may reach
-MOST_FIRST_GUESSES, CLOSE, VERY_CLOSE = 4, 0.02, 0.002
+MOST_FIRST_GUESSES, CLOSE, VERY_CLOSE = 6, 0.02, 0.002
+TOO_FAR = 16.0  # the step back from what costs infinitely much
 
 
 def calibrate(
@@ -82,6 +83,18 @@ def calibrate(
     return search.largest(*bracket)
 
 
+def about_largest(
+    guarantee: Callable[[float], Guarantee],
+    epsilon: float,
+    delta: float,
+    adjacency: str,
+    bracket: tuple[float, float],
+    integer: bool,
+) -> float:
+    """About what `calibrate` finds, delta above 0, to compare runs none of which is used: it may cost too much."""
+    return _Search(guarantee, epsilon, epsilon, delta, adjacency, integer).about_largest(*bracket)
+
+
 class _Search:
     def __init__(
         self,
@@ -102,13 +115,19 @@ class _Search:
         self.last = math.nan
 
     def cost(self, x: float) -> float:
-        """The full cost where it is within the budget; beyond, about that: what random numbers add is left out."""
+        """The full cost where it is within the budget; beyond, that of the events at what the budget leaves them."""
         if x not in self.known:
             given = self.guarantee(x)
-            events_alone = dataclasses.replace(given, total_variation=0.0).epsilon(self.budget_delta)
-            within = events_alone <= self.target
-            self.known[x] = given.epsilon(self.budget_delta) if within else events_alone
+            left = self._left(given)
+            at_left = dataclasses.replace(given, total_variation=0.0).epsilon(left) if left >= 0.0 else math.inf
+            self.known[x] = at_left if at_left > self.target else given.epsilon(self.budget_delta)
         return self.known[x]
+
+    def _left(self, given: Guarantee) -> float:
+        """What is left of delta beside the random numbers, 0 or less if nothing is."""
+        if given.total_variation == 0.0:
+            return self.budget_delta
+        return self.budget_delta - (1.0 + math.exp(min(self.target, 700.0))) * given.total_variation
 
     def largest(self, smallest: float, limit: float) -> float:
         low = self._affordable(smallest, limit)
@@ -123,6 +142,12 @@ class _Search:
             else:
                 high = x
         return low
+
+    def about_largest(self, smallest: float, limit: float) -> float:
+        x = self._first_guess(smallest, limit)
+        if x == smallest and self._rough_size(x) > self._size(self.target):
+            raise BudgetError(f"even {smallest:g} costs more than the budget {self.target:g}")
+        return x
 
     def _affordable(self, smallest: float, limit: float) -> float:
         """Something within the budget, and not far from the most."""
@@ -164,10 +189,12 @@ class _Search:
     def _approach(self, size: Callable[[float], float], x: float, bracket: tuple[float, float], close: float) -> float:
         sizes: dict[float, float] = {}
         for _ in range(MOST_FIRST_GUESSES):
-            sizes[x] = size(x)
-            if not 0.0 < sizes[x] < math.inf:
+            here = size(x)
+            if here == 0.0:
                 break
-            guess = min(max(self._meeting_point(sizes), bracket[0]), bracket[1])
+            if here < math.inf:
+                sizes[x] = here
+            guess = min(max(self._meeting_point(sizes) if here < math.inf else x / TOO_FAR, bracket[0]), bracket[1])
             before, x = x, math.floor(guess) if self.integer else guess
             if abs(math.log(x / before)) < close:
                 break
@@ -178,7 +205,10 @@ class _Search:
 
     def _rough_size(self, x: float) -> float:
         given = self.guarantee(x)
-        return math.inf if given.void else self._size(rough_epsilon(given.events, self.adjacency, self.budget_delta))
+        left = self._left(given)
+        if left <= 0.0 or given.void is not None:
+            return math.inf
+        return self._size(rough_epsilon(given.events, self.adjacency, left))
 
     def _closed(self, low: float, high: float) -> bool:
         return high - low <= 1 if self.integer else high <= low * (1 + PRECISION)

@@ -13,6 +13,7 @@ from .levels import families, size_of
 
 FINEST, COARSEST, ROUGH = 1e-4, 2e-3, 1e-2  # share of the variance that discretisation may add
 USUAL_POINTS, LARGEST_POINTS, ALL_POINTS = 4e5, 8e6, 6e6
+HOPELESS = 1e-3  # probability of an infinite loss: no useful composition has that
 SCALED_LEVELS = 12  # of a family, whose losses are looked at to choose the step
 
 
@@ -21,9 +22,9 @@ def loss_scale(event: Event, adjacency: str) -> tuple[float, float]:
     """Variance and mean absolute value of the loss of one use, within a few percent."""
     step = event.largest_loss(adjacency) / 256
     for _ in range(6):
-        moments = [loss.moments() for loss in event.privacy_loss(adjacency, step)]
-        variance, size = (max(column) for column in zip(*moments, strict=True))
-        if step <= 0.3 * math.sqrt(variance):
+        losses = event.privacy_loss(adjacency, step)
+        variance, size = (max(column) for column in zip(*(loss.moments() for loss in losses), strict=True))
+        if step <= 0.3 * math.sqrt(variance) or max(loss.infinity for loss in losses) > HOPELESS:
             break
         step /= 8
     return variance, size

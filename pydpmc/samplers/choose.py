@@ -177,13 +177,13 @@ def _choose_steps(request: Request, settings: Settings) -> Settings:
                 f"{most}. Lower steps, scale, w or chains, or raise epsilon."
             )
         return dataclasses.replace(settings, steps=wanted)
-    most = _affordable_steps(request, settings)
+    most = _affordable_steps(request, settings, _most_steps(request))
     if most < 1:
         raise BudgetError(
             f"scale: one step of this size in each of {request.chains} chain(s) costs more than "
             f"epsilon = {request.epsilon:g} at delta = {request.delta:g}. Lower scale, clip, w or chains."
         )
-    return dataclasses.replace(settings, steps=min(most, _most_steps(request)))
+    return dataclasses.replace(settings, steps=most)
 
 
 def _most_steps(request: Request) -> int:
@@ -198,12 +198,12 @@ def _choose_scale_and_steps(request: Request) -> Settings:
     """
     if request.sampler.steps is not None:
         return _choose_scale(request, request.sampler.steps)
-    gentle = _natural_scale(request, GENTLE_STEP)
-    draft = _within_variance(request, gentle)
+    draft = _within_variance(request, _natural_scale(request, GENTLE_STEP))
     most = _most_steps(request)
+    about = _affordable_steps(dataclasses.replace(request, rough=True), draft, most)
+    if not FEWEST_STEPS <= about < most:
+        return _choose_scale(request, most if about == most else FEWEST_STEPS)
     steps = _affordable_steps(request, draft, most)
-    if steps == most:
-        return _choose_scale(request, most)
     return _choose_scale(request, FEWEST_STEPS) if steps < FEWEST_STEPS else dataclasses.replace(draft, steps=steps)
 
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..accounting import Event, Guarantee, calibrate, compose
+from ..accounting.calibration import about_largest
 from ..errors import InvalidArgument
 from ..models import Model
 from ..public import Public
@@ -32,7 +33,7 @@ class Request:
     epsilon: float | None
     delta: float | None
     earlier: tuple[Guarantee, ...] = ()  # of the posteriors that the start comes from
-    unspent: float = UNSPENT  # share of epsilon that a search may leave
+    rough: bool = False  # whether a run is only to be compared with others
 
     @property
     def n(self) -> int | None:
@@ -70,23 +71,27 @@ class Request:
         run_of: Callable[[float], Run],
         bracket: tuple[float, float],
         integer: bool = True,
-        unspent: float | None = None,
+        unspent: float = UNSPENT,
     ) -> Run:
         """Return the run of the largest parameter within the bracket that the budget pays for.
 
-        Where the search may leave a larger or smaller share of epsilon than usual, `unspent` says which.
+        `unspent` is the share of epsilon that the search may leave.
         """
         assert self.epsilon is not None
+        assert self.delta is not None
         runs = lru_cache(maxsize=8)(run_of)
+        if self.rough:
+            budget = self.epsilon, self.delta
+            return runs(about_largest(lambda x: self._priced(runs(x)), *budget, self.adjacency, bracket, integer))
         parameter = calibrate(
             lambda x: [self._priced(runs(x))],
             epsilon=self.epsilon,
-            delta=self.delta or 0.0,
+            delta=self.delta,
             adjacency=self.adjacency,
             bracket=bracket,
             integer=integer,
             unit=self.public.unit,
-            unspent=self.unspent if unspent is None else unspent,
+            unspent=unspent,
         )
         return runs(parameter)
 

@@ -4,6 +4,7 @@ import pytest
 
 import pydpmc as dp
 from pydpmc.accounting import guarantee as pricing
+from pydpmc.samplers.request import Request
 
 ADULT = dp.Public(n=32_561, columns=tuple(f"x{i}" for i in range(108)), has_target=True, row_norm=1.0, public_n=32_561)
 SMALL = dp.Public(n=100_000, columns=("a", "b"), has_target=True, row_norm=1.0, public_n=100_000)
@@ -40,10 +41,8 @@ def test_a_plan_spends_its_budget(name, monkeypatch):
 
 
 def test_the_hybrid_compares_shares_as_well_roughly(monkeypatch):
-    from pydpmc.samplers import hybrid_choose
-
     public, sampler = SAMPLERS["Hybrid"]
     rough = dp.plan(dp.LogisticRegression(), public, sampler, epsilon=1.0, delta=1e-5)
-    monkeypatch.setattr(hybrid_choose, "ROUGHLY", 5e-4)
+    monkeypatch.setattr(Request, "rough", property(lambda self: False, lambda self, value: None), raising=False)
     exact = dp.plan(dp.LogisticRegression(), public, sampler, epsilon=1.0, delta=1e-5)
     assert rough.settings == exact.settings

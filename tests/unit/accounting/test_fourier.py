@@ -9,6 +9,7 @@ from pydpmc import accounting as acc
 from pydpmc.accounting import fourier
 from pydpmc.accounting.cumulants import OUTSIDE, Cumulants, tilted
 from pydpmc.accounting.grid import choose_step
+from pydpmc.accounting.privacy_loss import UNIT
 
 COMPOSITIONS = {
     "bits": ([(acc.AcceptBit(1e-3), 10**5)], "replace"),
@@ -44,6 +45,23 @@ def test_most_frequencies_of_a_long_composition_are_left_out():
     assert len(spectrum.frequencies) < 0.05 * spectrum.size
     assert spectrum.left_out > 0.0
     assert spectrum.entries()[0] == 1.0
+
+
+def test_a_spectrum_at_few_frequencies_is_no_farther_off_than_is_paid_for(monkeypatch):
+    length, frequencies = 60_000, np.array([0, 1, 2, 57, 800, 29_999, 30_000])
+    masses = np.random.default_rng(5).exponential(size=4000)
+    masses /= masses.sum()
+    exact = []
+    for frequency in frequencies.tolist():  # in long doubles
+        turns = (frequency * np.arange(len(masses)) % length).astype(np.longdouble)
+        angles = 2 * np.arccos(np.longdouble(-1)) * turns / length
+        exact.append(complex((masses * np.cos(angles)).sum(), -(masses * np.sin(angles)).sum()))
+    paid = UNIT * 8 * (math.log2(length) + 8)
+    transformed = fourier._transformed(masses, np.arange(length // 2 + 1), length)[frequencies]
+    monkeypatch.setattr(np.fft, "rfft", None)  # not called for few
+    summed = fourier._transformed(masses, frequencies, length)
+    for found in (transformed, summed):
+        assert np.abs(found - exact).max() < 0.1 * paid
 
 
 def test_few_atoms_have_about_the_moments_of_all():
