@@ -25,7 +25,7 @@ LARGEST_COUNT = 10**12
 PRECISION = 1e-5
 NEARLY = 1.001
 FARTHEST = 64.0  # times what is known to be affordable: how far a guess may reach
-MOST_FIRST_GUESSES, CLOSE, VERY_CLOSE = 6, 0.02, 0.002
+MOST_FIRST_GUESSES, CLOSE, VERY_CLOSE = 6, 0.1, 0.002
 TOO_FAR = 16.0  # the step back from what costs infinitely much
 
 

@@ -11,8 +11,9 @@ import numpy as np
 from .events import Event, Floats
 from .levels import families, size_of
 
-FINEST, COARSEST, ROUGH = 1e-4, 2e-3, 1e-2  # share of the variance that discretisation may add
+FINEST, COARSEST = 1e-4, 2e-3  # share of the variance that discretisation may add
 USUAL_POINTS, LARGEST_POINTS, ALL_POINTS = 4e5, 8e6, 6e6
+ROUGH_FINEST, ROUGH_COARSEST, ROUGH_POINTS = 1e-2, 5e-2, 2e4
 HOPELESS = 1e-3  # probability of an infinite loss: no useful composition has that
 SCALED_LEVELS = 12  # of a family, whose losses are looked at to choose the step
 
@@ -63,7 +64,7 @@ def choose_step(items: Sequence[tuple[Event, int]], adjacency: str, rough: bool 
         return math.exp(low)
 
     if rough:
-        return widest(ROUGH)
+        return max(widest(ROUGH_FINEST), min(widest(ROUGH_COARSEST), span / ROUGH_POINTS))
     affordable = span / min(USUAL_POINTS, ALL_POINTS / len(items))
     step = max(widest(FINEST), min(widest(COARSEST), affordable), span / LARGEST_POINTS)
     return _snapped(step, items, counts * variance, adjacency)

@@ -167,6 +167,8 @@ def combine(guarantees: Sequence[Guarantee]) -> Guarantee:
     if not guarantees:
         raise InvalidArgument("guarantees must hold at least one guarantee")
     first, *rest = guarantees
+    if not rest:
+        return first
     for other in rest:
         if (other.adjacency, other.unit) != (first.adjacency, first.unit):
             raise InvalidArgument(

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 
-from .bounds import bounds_of
+from .bounds import bounds_of, renyi_bound
 from .events import Event
 from .grid import loss_scale
+from .induction import rough_induction_epsilon
 from .levels import about
 from .uses import Uses
 
 FEW_LEVELS = 24  # of noise, where there are many
 FEWER_LEVELS = 8  # where only the variance is wanted
+SMALL_RANGE = 0.02  # of a bit, below which fewer of a larger range tell its cost
 
 
 def rough_epsilon(uses: Uses, adjacency: str, delta: float) -> float:
@@ -26,9 +28,13 @@ def rough_epsilon(uses: Uses, adjacency: str, delta: float) -> float:
     """
     if not uses:
         return 0.0
-    rough = _rough(uses, FEW_LEVELS)
+    widest = max(event.bounded_range(adjacency) or math.inf for event, _ in uses)
     pure = math.fsum(n * (event.bounded_range(adjacency) or math.inf) for event, n in uses)
-    return min(pure, *(bound.epsilon(delta) for bound in bounds_of(rough, adjacency, rough=True)))
+    if widest < SMALL_RANGE:
+        known = renyi_bound(uses, adjacency)
+        bits = rough_induction_epsilon(widest, sum(n for _, n in uses), delta)
+        return min(pure, bits if bits < math.inf or known is None else known.epsilon(delta))
+    return min(pure, *(bound.epsilon(delta) for bound in bounds_of(_rough(uses, FEW_LEVELS), adjacency, rough=True)))
 
 
 def rough_variance(uses: Uses, adjacency: str) -> float:
