@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 
 from ..errors import BudgetError, InvalidArgument, UnsupportedEventError
-from .forecast import posterior_sd
+from .barker_draft import natural_scale, settings_at, walk_at, within_variance
 from .request import Request
-from .settings import LARGEST_TABLE, ROUNDING_UP, UNCLIPPED, Settings
-from .walk import Scale, Walk, walk_of
+from .settings import Settings
 
 GENTLE_STEP = 0.8  # step / (posterior sd / sqrt d): nearly every small move has acceptance 1/2, so none is wasted
 LONGEST_STEP = 2.4  # the most efficient step where compute, not privacy, is scarce
@@ -17,10 +15,7 @@ FEWEST_STEPS = 200
 DEFAULT_STEPS = 10_000
 MOST_STEPS = 10**9
 MOST_RECORD_READS = 2e9  # steps times records that a default plan takes: about ten seconds on two cores
-CORRECTIONS = (1.0, 1.25, 1.5, 2.0)
-MOST_SHARE = 0.95
 LEAST_SHARE = 1e-9  # of the most efficient scale
-SAFE_SHARE = 0.6  # of C that v_max may take unless given: closer to C the atoms of V_cor show and cost privacy
 
 
 def choose(request: Request) -> Settings:
@@ -33,7 +28,7 @@ def choose(request: Request) -> Settings:
     scale = request.sampler.given_scale
     if scale is None:
         return _choose_scale_and_steps(request)
-    return _choose_steps(request, _settings(request, 1, scale))
+    return _choose_steps(request, settings_at(request, 1, scale))
 
 
 def _refuse_unsupported(request: Request) -> None:
@@ -52,79 +47,6 @@ def _refuse_unsupported(request: Request) -> None:
         )
 
 
-def _kind(request: Request) -> str:
-    if request.sampler.proposal is not None:
-        return str(request.sampler.proposal)
-    bounded = request.private or request.model.lipschitz(request.public) is not None
-    if not bounded:
-        return "gaussian"
-    return "sphere" if request.dim > 1 else "ball"
-
-
-def _walk(request: Request, scale: Scale) -> Walk:
-    return walk_of(_kind(request), scale, request.sampler.radius, request.dim)
-
-
-def _settings(request: Request, steps: int, scale: Scale) -> Settings:
-    walk = _walk(request, scale)
-    batch, n = request.sampler.batch_size or 0, request.n
-    room = LARGEST_TABLE if request.adjacency == "add_remove" else request.public.n
-    draft = Settings(steps, walk, 1.0, request.w, n, batch, room=room)
-    clip = _clip(request, walk, draft)
-    draft = dataclasses.replace(draft, clip=clip)
-    return dataclasses.replace(draft, c=_correction_variance(request, draft)) if batch else draft
-
-
-def _clip(request: Request, walk: Walk, draft: Settings) -> float:
-    sampler = request.sampler
-    if sampler.clip is not None:
-        return float(sampler.clip)
-    if sampler.v_max is not None:
-        return math.sqrt(sampler.v_max / draft.v_max)  # draft.v_max is that of clip = 1
-    if not request.private and not draft.batch_size:
-        return UNCLIPPED
-    slope = _slope(request)
-    if slope is None or math.isinf(walk.reach):
-        why = (
-            'the proposal "gaussian" has no bounded reach'
-            if math.isinf(walk.reach)
-            else f"{type(request.model).__name__} has no Lipschitz constant under the declared bounds"
-        )
-        raise InvalidArgument(
-            f"clip: {why}, so the planner cannot choose the bound on a record's log-likelihood ratio. Give "
-            'clip, or declare bounds (row_norm, x_bounds, y_bounds) in Data and use proposal="ball".'
-        )
-    return slope * walk.reach * ROUNDING_UP
-
-
-def _slope(request: Request) -> float | None:
-    lipschitz = request.model.lipschitz(request.public)
-    slope = lipschitz if lipschitz is not None else request.model.typical_lipschitz(request.public)
-    return None if slope is None else slope * (request.public.records_per_unit or 1)
-
-
-def _correction_variance(request: Request, draft: Settings) -> float:
-    if request.sampler.c is not None:
-        c = float(request.sampler.c)
-        if draft.v_max >= c:
-            raise InvalidArgument(_too_much_variance(draft, c))
-        return c
-    for c in CORRECTIONS:
-        if draft.v_max <= SAFE_SHARE * c:
-            return c
-    if draft.v_max <= MOST_SHARE * CORRECTIONS[-1]:
-        return CORRECTIONS[-1]
-    raise InvalidArgument(_too_much_variance(draft, CORRECTIONS[-1]))
-
-
-def _too_much_variance(draft: Settings, c: float) -> str:
-    return (
-        f"batch_size: with {draft.batch_size} records per step and clip {draft.clip:.3g} the minibatch test needs "
-        f"v_max = {draft.v_max:.3g} below C = {c:g}. Take a larger batch_size, a smaller scale or clip, or a "
-        "smaller w."
-    )
-
-
 def _as_given(request: Request) -> Settings:
     sampler = request.sampler
     missing = [name for name in ("steps", "scale") if getattr(sampler, name) is None]
@@ -136,26 +58,14 @@ def _as_given(request: Request) -> Settings:
     scale = sampler.given_scale
     assert sampler.steps is not None
     assert scale is not None
-    return _settings(request, sampler.steps, scale)
+    return settings_at(request, sampler.steps, scale)
 
 
 def _without_privacy(request: Request) -> Settings:
     sampler = request.sampler
     steps = sampler.steps or DEFAULT_STEPS
     scale = sampler.given_scale
-    return _settings(request, steps, _natural_scale(request, LONGEST_STEP) if scale is None else scale)
-
-
-def _natural_scale(request: Request, relative_step: float) -> float:
-    """Return the scalar scale that makes the step this multiple of (posterior sd / sqrt d)."""
-    sd = posterior_sd(request.model, request.public, request.n, request.w)
-    if sd is None:
-        raise InvalidArgument(
-            "scale: the planner knows too little to choose it (a flat prior, or no public number of records or "
-            "bounds); give scale"
-        )
-    unit = _walk(request, 1.0)
-    return relative_step * sd / math.sqrt(request.dim) / unit.step
+    return settings_at(request, steps, natural_scale(request, LONGEST_STEP) if scale is None else scale)
 
 
 def _affordable_steps(request: Request, settings: Settings, most: int = MOST_STEPS) -> int:
@@ -198,7 +108,7 @@ def _choose_scale_and_steps(request: Request) -> Settings:
     """
     if request.sampler.steps is not None:
         return _choose_scale(request, request.sampler.steps)
-    draft = _within_variance(request, _natural_scale(request, GENTLE_STEP))
+    draft = within_variance(request, natural_scale(request, GENTLE_STEP))
     most = _most_steps(request)
     about = _affordable_steps(dataclasses.replace(request, rough=True), draft, most)
     if not FEWEST_STEPS <= about < most:
@@ -207,23 +117,10 @@ def _choose_scale_and_steps(request: Request) -> Settings:
     return _choose_scale(request, FEWEST_STEPS) if steps < FEWEST_STEPS else dataclasses.replace(draft, steps=steps)
 
 
-def _within_variance(request: Request, scale: float) -> Settings:
-    """Return settings at this scale, or at the largest scale that the minibatch test allows."""
-    try:
-        return _settings(request, 1, scale)
-    except ValueError:
-        if request.sampler.batch_size is None or request.sampler.clip is not None or request.sampler.v_max is not None:
-            raise
-    allowed = 0.99 * SAFE_SHARE * (request.sampler.c or CORRECTIONS[0])
-    unit = Settings(1, _walk(request, 1.0), 1.0, request.w, request.n, request.sampler.batch_size or 0)
-    unit = dataclasses.replace(unit, clip=_clip(request, unit.walk, unit))
-    return _settings(request, 1, scale * min(1.0, math.sqrt(allowed / unit.v_max) / scale))
-
-
 def _choose_scale(request: Request, steps: int) -> Settings:
     """Return the largest scale, up to the most efficient one, at which that many steps are within the budget."""
-    top = _natural_scale(request, LONGEST_STEP)
-    high = dataclasses.replace(_within_variance(request, top), steps=steps)
+    top = natural_scale(request, LONGEST_STEP)
+    high = dataclasses.replace(within_variance(request, top), steps=steps)
     if request.sampler.clip is not None or request.sampler.v_max is not None:
         if request.fits(high):
             return high
@@ -233,10 +130,10 @@ def _choose_scale(request: Request, steps: int) -> Settings:
             f"epsilon = {request.epsilon:g} at delta = {request.delta:g}, whatever the scale; {most} can be afforded. "
             "Lower clip, w or chains, or raise epsilon."
         )
-    top *= min(1.0, high.walk.norm / _walk(request, top).norm)  # the minibatch test may have shortened it
+    top *= min(1.0, high.walk.norm / walk_at(request, top).norm)  # the minibatch test may have shortened it
 
     def shortened(share: float) -> Settings:
-        return high if share == 1.0 else _settings(request, steps, top * share)
+        return high if share == 1.0 else settings_at(request, steps, top * share)
 
     try:
         return request.largest(shortened, (LEAST_SHARE, 1.0), integer=False)
