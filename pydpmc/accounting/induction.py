@@ -82,7 +82,8 @@ def rough_induction_epsilon(shift: float, steps: int, delta: float) -> float:
         few = max(1, round(steps / ratio**2))
         return _profile(shift * math.sqrt(steps / few), few, cells).epsilon(delta)
 
-    return math.inf if cells == 0 else 2.0 * shorter(3) - shorter(5)
+    found = math.nan if cells == 0 else 2.0 * shorter(3) - shorter(5)
+    return found if math.isfinite(found) else math.inf
 
 
 def _profile(shift: float, steps: int, cells: int) -> InductionProfile:

@@ -34,7 +34,8 @@ def rough_epsilon(uses: Uses, adjacency: str, delta: float) -> float:
         known = renyi_bound(uses, adjacency)
         bits = rough_induction_epsilon(widest, sum(n for _, n in uses), delta)
         return min(pure, bits if bits < math.inf or known is None else known.epsilon(delta))
-    return min(pure, *(bound.epsilon(delta) for bound in bounds_of(_rough(uses, FEW_LEVELS), adjacency, rough=True)))
+    bounds = bounds_of(_rough(uses, FEW_LEVELS), adjacency, rough=True)
+    return min([pure, *(bound.epsilon(delta) for bound in bounds)])
 
 
 def rough_variance(uses: Uses, adjacency: str) -> float:

@@ -52,7 +52,7 @@ def test_few_levels_hold_all_uses_and_only_buckets_never_cost_less():
     assert math.fsum(n / event.noise_multiplier**2 for event, n in bucketed(LEVELS)) >= exact
 
 
-@pytest.mark.parametrize("wrong", [0.2, 5.0, math.inf])
+@pytest.mark.parametrize("wrong", [0.7, 5.0, math.inf])
 def test_misled_searches_still_end_within_the_budget(wrong, monkeypatch):
     monkeypatch.setattr(calibration, "rough_epsilon", lambda uses, adjacency, delta: wrong)
     event = acc.Gaussian(2.0).poisson(0.01)
@@ -80,6 +80,7 @@ def test_a_huge_gaussian_beside_other_events_costs_infinity():
     given = acc.compose([(acc.GDP(1e6), 1), (acc.Gaussian(2.0).poisson(0.01), 10)])
     assert given.epsilon(1e-6) == math.inf
     assert given.delta(1.0) == 1.0
+    assert rough_epsilon(given.events, "replace", 1e-6) == math.inf
 
 
 def test_random_numbers_that_use_up_delta_leave_no_epsilon():
