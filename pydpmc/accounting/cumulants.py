@@ -118,7 +118,8 @@ class _Flat:
 
     def value(self, tilt: float) -> float:
         """K at `tilt`."""
-        return float(self.counts @ self.tilted(tilt)[1])
+        _, norm, top = self._weights(tilt)
+        return float(self.counts @ (np.log(norm) + top))
 
     def derivatives(self, tilt: float) -> tuple[float, float, float]:
         """K, K' and K'' at `tilt`."""
@@ -134,11 +135,14 @@ class _Flat:
 
     def tilted(self, tilt: float) -> tuple[Floats, Floats]:
         """What the function of the same name gives, for all items."""
+        weights, norm, top = self._weights(tilt)
+        return weights / self._spread(norm), np.log(norm) + top
+
+    def _weights(self, tilt: float) -> tuple[Floats, Floats, Floats]:
         exponents = tilt * self.losses
         top = np.maximum(exponents[self.starts], exponents[self.starts + self.lengths - 1])
         weights = self.masses * np.exp(np.maximum(exponents - self._spread(top), -740.0))
-        norm = self.sums(weights)
-        return weights / self._spread(norm), np.log(norm) + top
+        return weights, self.sums(weights), top
 
     def _spread(self, values: Floats) -> Floats:
         return values if len(values) == 1 else np.repeat(values, self.lengths)
