@@ -18,8 +18,8 @@ struct KernelTable {
   void (*alias_outcomes)(const std::uint32_t* entry, const std::uint64_t* words, std::size_t n,
                          std::uint32_t* out) noexcept;
   std::size_t (*keep_unmarked)(std::uint32_t* values, std::size_t n) noexcept;
-  std::size_t (*normal_candidates)(const std::uint64_t* words, std::size_t count, std::int64_t* values,
-                                   std::uint16_t* unsettled) noexcept;
+  std::size_t (*normal_candidates)(const std::uint32_t* low, const std::uint16_t* high, std::size_t count,
+                                   std::int64_t* values, std::uint16_t* unsettled) noexcept;
   void (*log_likelihoods)(const ModelSpec&, const Records&, const double* theta, double* slopes,
                           std::int64_t begin, std::int64_t end, double* loglik) noexcept;
   RatioSum (*full_ratio)(const ModelSpec&, const Records&, const double* proposal, double* slopes,

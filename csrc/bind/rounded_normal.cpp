@@ -22,18 +22,21 @@ py::array_t<T> copy_of(const T (&values)[n]) {
 
 py::tuple draw_from_words(const Words& words) {
   GivenWords<Words> given{words};
-  const std::int64_t value = rounded_normal_detail::draw_from(given.next64(), given);
+  const std::int64_t value =
+      rounded_normal_detail::draw_from(rounded_normal_detail::first_bits(given), given);
   return py::make_tuple(value, given.used);
 }
 
-// The draws that single words settle, and which of them do not.
+// The draws that 48 bits settle, and which of them do not.
 py::tuple candidates(const Words& words) {
   const auto count = static_cast<std::size_t>(words.size());
   if (count > std::size_t{1} << 16) throw py::value_error("at most 2^16 words");
+  std::vector<std::uint32_t> low(words.data(), words.data() + count);
+  std::vector<std::uint16_t> high(count), unsettled(count);
+  for (std::size_t i = 0; i < count; ++i) high[i] = static_cast<std::uint16_t>(words.data()[i] >> 32);
   py::array_t<std::int64_t> values(words.size());
-  std::vector<std::uint16_t> unsettled(count);
   const std::size_t listed =
-      kernels().normal_candidates(words.data(), count, values.mutable_data(), unsettled.data());
+      kernels().normal_candidates(low.data(), high.data(), count, values.mutable_data(), unsettled.data());
   return py::make_tuple(values,
                         py::array_t<std::uint16_t>(static_cast<py::ssize_t>(listed), unsettled.data()));
 }

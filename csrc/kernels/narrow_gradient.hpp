@@ -1,74 +1,35 @@
 // Clipped gradients of single records that are stored in single precision or in sixteen bits, on a grid that
-// fits into the numbers they are stored in: predictors in single precision, everything between predictor and
-// grid in double precision, sums of integers. Spare lanes and records that are not finite count with factor
-// zero. What a record adds depends on the record and theta alone; its norm: docs/privacy/sgld.md, lemma 2'.
+// fits into the numbers they are stored in: narrow predictors, everything between predictor and grid in
+// double precision, sums of integers. Spare lanes and records that are not finite count with factor zero.
+// What a record adds depends on the record and theta alone; its norm: docs/privacy/sgld.md, lemma 2'.
 #pragma once
 
+#include "kernels/narrow_predictors.hpp"
 #include "kernels/narrow_sums.hpp"
-#include "kernels/record_gradients.hpp"
+#include "kernels/row_queue.hpp"
 
 PYDPMC_ISA_BEGIN
-
-// The conversion of a number beyond the largest float is not defined.
-PYDPMC_INLINE float nearest_float(double x) noexcept {
-  constexpr double largest = 0x1.fffffep127;
-  return static_cast<float>(x > largest ? largest : x < -largest ? -largest : x);
-}
-
-// Predictors of eight rows of whole sixteens.
-template <class Scalar, class Fetch>
-PYDPMC_INLINE F8 narrow_predictors(const Rows<Scalar>& row, const float* slopes, int width,
-                                   const Fetch& fetch) noexcept {
-  float eta[lanes];
-#pragma GCC unroll 2
-  for (int half = 0; half < lanes; half += 4) {
-    F16 total[4] = {zero_f16(), zero_f16(), zero_f16(), zero_f16()};
-    for (int j = 0; j < width; j += narrow_lanes) {
-      const F16 slope = load16(slopes + j);
-      fetch(half / 2, j);
-#pragma GCC unroll 4
-      for (int r = 0; r < 4; ++r) add_product(total[r], load16(row[half + r] + j), slope);
-    }
-    const FourFloats sums = sums_of(total);
-    __builtin_memcpy(eta + half, &sums, sizeof sums);
-  }
-  return load(eta) * unit_of<Scalar>;
-}
-
-// Rows ahead, a cache line at a time.
-template <class Scalar>
-struct LinesAhead {
-  RowsAhead<Scalar> rows;
-
-  PYDPMC_INLINE void operator()(int r, int j) const noexcept {
-    constexpr int line = 64 / static_cast<int>(sizeof(Scalar));
-    if (j % line == 0) rows(r, j);
-  }
-};
 
 template <class Model, class Scalar>
 [[gnu::noinline]] void add_narrow(const ModelSpec& spec, const Table<Scalar>& table,
                                   const RowSquares& squares, const Prepared& p, float* scratch,
                                   const Batch& batch, const GradientGrid& grid, int64_t* sums) noexcept {
   using Sums = typename NarrowSumsOf<Scalar>::Type;
-  constexpr int64_t distance = 2 * lanes;
   const int columns = spec.columns, width = (columns + narrow_lanes - 1) / narrow_lanes * narrow_lanes;
   const int shift = spec.intercept ? 1 : 0;
-  for (int j = 0; j < width; ++j) scratch[j] = j < columns ? nearest_float(p.slopes[j]) : 0.0f;
+  const typename NarrowSlopesOf<Scalar>::Type slopes(p.slopes, columns, width, scratch);
   Sums slope_sums(scratch + width, sums + shift, columns, width);
   I8 ones = zero_i8();
+  RowQueue<Scalar> queue(table, squares, batch);
   for (int64_t i = 0; i < batch.count; i += lanes) {
-    const int here = rest_of(i, batch.count);
-    Rows<Scalar> row;
-    int64_t id[lanes];
-    for (int k = 0; k < lanes; ++k) row[k] = table.row(id[k] = batch.at(k < here ? i + k : i));
-    const LinesAhead<Scalar> fetch{{table, squares, batch, i + distance}};
-    const F8 eta = narrow_predictors(row, scratch, width, fetch) + p.offset;
-    const F8 first = Model::score(eta, targets<Model>(row, columns), p).first;
-    const F8 row2 = gather([&](int k) PYDPMC_LAMBDA { return *squares.of(id[k]); }) + shift;
+    queue.advance(i);
+    const EightRows<Scalar>&now = queue.now(), &fetch = queue.ahead();
+    const F8 eta = slopes.predictors(now.row, fetch) + p.offset;
+    const F8 first = Model::score(eta, targets<Model>(now.row, columns), p).first;
+    const F8 row2 = gather([&](int k) PYDPMC_LAMBDA { return *squares.of(now.id[k]); }) + shift;
     double factor[lanes];
-    store(factor, only_first(here, Sums::factors(first, row2, grid)));
-    slope_sums.add8(row, factor, fetch);
+    store(factor, only_first(rest_of(i, batch.count), Sums::factors(first, row2, grid)));
+    slope_sums.add8(now.row, factor, fetch);
     if (shift)
       ones = ones + nearest_integer(gather([&](int k) PYDPMC_LAMBDA { return Sums::intercept(factor[k]); }));
   }

@@ -37,6 +37,27 @@ PYDPMC_INLINE double sum_lanes(const F8& x) noexcept {
   }
 }
 
+typedef double Quad __attribute__((vector_size(32)));
+
+// Lanes k and k + 4 together, of however many parts.
+template <class Part>
+PYDPMC_INLINE Quad fold(const Part* x) noexcept {
+  if constexpr (sizeof(Part) == 64)
+    return __builtin_shufflevector(x[0], x[0], 0, 1, 2, 3) + __builtin_shufflevector(x[0], x[0], 4, 5, 6, 7);
+  else if constexpr (sizeof(Part) == 32)
+    return x[0] + x[1];
+  else
+    return __builtin_shufflevector(x[0] + x[2], x[1] + x[3], 0, 1, 2, 3);
+}
+
+// The sums of the lanes of four vectors, each in the order of sum_lanes.
+PYDPMC_INLINE Quad sums_of(const F8 (&x)[4]) noexcept {
+  const Quad a = fold(x[0].p), b = fold(x[1].p), c = fold(x[2].p), d = fold(x[3].p);
+  const Quad ac = __builtin_shufflevector(a, c, 0, 1, 4, 5) + __builtin_shufflevector(a, c, 2, 3, 6, 7);
+  const Quad bd = __builtin_shufflevector(b, d, 0, 1, 4, 5) + __builtin_shufflevector(b, d, 2, 3, 6, 7);
+  return __builtin_shufflevector(ac, bd, 0, 4, 2, 6) + __builtin_shufflevector(ac, bd, 1, 5, 3, 7);
+}
+
 // Rows of four or more columns are padded to a multiple of four
 // (pydpmc/data.py), and slopes are zero beyond the last column, so that half
 // vectors may be read whole. Four rows at a time hide the latency of the adds;
@@ -64,8 +85,8 @@ PYDPMC_INLINE void dot4(const Scalar* const* row, const double* slopes, int colu
 #pragma GCC unroll 4
     for (int r = 0; r < 4; ++r) add_half(total[r], row[r] + j, slopes + j);
   }
-#pragma GCC unroll 4
-  for (int r = 0; r < 4; ++r) out[r] = sum_lanes(total[r]) * unit_of<Scalar>;
+  const Quad sums = sums_of(total) * unit_of<Scalar>;
+  __builtin_memcpy(out, &sums, sizeof sums);
 }
 
 constexpr auto fetch_nothing = [](int, int) PYDPMC_LAMBDA {};
@@ -106,7 +127,7 @@ PYDPMC_INLINE F8 predict(const Scalar* const (&row)[lanes], int columns, const P
   if constexpr (Model::has_slopes) {
     double eta[lanes];
     dot8(row, p.slopes, columns, eta, fetch);
-    return gather([&](int k) PYDPMC_LAMBDA { return eta[k]; }) + p.offset;
+    return load(eta) + p.offset;
   } else {
     return gather([&](int k) PYDPMC_LAMBDA { return static_cast<double>(row[k][0]) * unit_of<Scalar>; });
   }

@@ -1,10 +1,11 @@
 // Clipped gradients of single records, eight at a time: the common case, and what kernels/gradient.hpp
-// computes, to the last bit. Rows are fetched two rounds ahead, while others are worked on.
+// computes, to the last bit.
 #pragma once
 
 #include "kernels/gradient.hpp"
 #include "kernels/gradient_norm.hpp"
 #include "kernels/gradient_sums.hpp"
+#include "kernels/row_queue.hpp"
 
 PYDPMC_ISA_BEGIN
 
@@ -52,28 +53,6 @@ struct GradientShape {
   }
 };
 
-// Fetches eight rows of a batch into the second-level cache: their ends, where the targets are, and what the
-// model keeps of them at once, the rest when called.
-template <class Scalar>
-struct RowsAhead {
-  Rows<Scalar> row;
-
-  PYDPMC_INLINE RowsAhead(const Table<Scalar>& table, const RowSquares& squares, const Batch& batch,
-                          int64_t i) noexcept {
-    for (int k = 0; k < lanes; ++k) {
-      const int64_t id = batch.at_or_after(i + k);
-      row[k] = table.row(id);
-      __builtin_prefetch(row[k] + table.columns, 0, 2);
-      if (squares) __builtin_prefetch(squares.of(id), 0, 2);
-    }
-  }
-  // Columns j .. j+7 of two rows.
-  PYDPMC_INLINE void operator()(int r, int j) const noexcept {
-    __builtin_prefetch(row[r] + j, 0, 2);
-    __builtin_prefetch(row[r + 1] + j, 0, 2);
-  }
-};
-
 // Adds the clipped gradients of the records of a batch to sums[0 .. dim-1]; returns how many could be trusted
 // and were added.
 template <class Model, class Scalar>
@@ -81,30 +60,27 @@ template <class Model, class Scalar>
                                                const RowSquares& squares, const Prepared& p,
                                                const Batch& batch, const GradientGrid& grid,
                                                int64_t* sums) noexcept {
-  constexpr int64_t distance = 2 * lanes;
   const GradientShape<Model> shape(spec, p);
+  RowQueue<Scalar> queue(table, squares, batch);
   int64_t added = 0;
   for (int64_t i = 0; i < batch.count; i += lanes) {
-    const int here = rest_of(i, batch.count);
-    Rows<Scalar> row;
-    int64_t id[lanes];
-    for (int k = 0; k < lanes; ++k) row[k] = table.row(id[k] = batch.at(k < here ? i + k : i));
-    const RowsAhead<Scalar> fetch(table, squares, batch, i + distance);
-    const Score score =
-        Model::score(predict<Model>(row, table.columns, p, fetch), targets<Model>(row, table.columns), p);
+    queue.advance(i);
+    const EightRows<Scalar>&now = queue.now(), &fetch = queue.ahead();
+    const Score score = Model::score(predict<Model>(now.row, table.columns, p, fetch),
+                                     targets<Model>(now.row, table.columns), p);
     const F8 second2 = !Model::has_slopes || shape.extra ? score.second * score.second : fill(0.0);
     const F8 scale =
-        clipped_scale(shape.row_squares(row, id, squares), score.first * score.first, second2, grid);
-    double scales[lanes], first[lanes], second[lanes];
-    store(scales, scale);
+        clipped_scale(shape.row_squares(now.row, now.id, squares), score.first * score.first, second2, grid);
+    double first[lanes], second[lanes];
     store(first, score.first * scale);
     store(second, score.second * scale);
-    bool all = here == lanes;
-    for (int k = 0; k < lanes; ++k) all &= scales[k] >= 0;
-    if (all) shape.add8(sums, row, first, second, fetch);
-    for (int k = 0; k < here; ++k) {
-      if (!all && scales[k] >= 0) shape.add1(sums, row[k], first[k], second[k]);
-      added += scales[k] >= 0;
+    const unsigned trusted = bits_of(fill(0.0) <= scale) & ((1u << rest_of(i, batch.count)) - 1);
+    added += __builtin_popcount(trusted);
+    if (trusted == 255) {
+      shape.add8(sums, now.row, first, second, fetch);
+    } else {
+      for (int k = 0; k < lanes; ++k)
+        if (trusted >> k & 1) shape.add1(sums, now.row[k], first[k], second[k]);
     }
   }
   return added;

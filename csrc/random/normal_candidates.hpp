@@ -1,10 +1,15 @@
-// What single words say as draws of rounded_normal: most settle one. Compiled once per instruction set;
-// shifts and masks only, so that the loop becomes vectors.
+// What 48 bits say as draws of rounded_normal: most settle one. Eight at a time, compiled once per
+// instruction set.
 #pragma once
 
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
 
 #include "isa.hpp"
 #include "random/rounded_normal_table.hpp"
@@ -14,51 +19,100 @@ namespace normals {
 
 using Table = RoundedNormalTable;
 
-constexpr std::size_t words_at_once = 64;  // bits of `open`
+constexpr std::size_t together = 8;
+typedef std::uint16_t Lanes16 __attribute__((vector_size(2 * together)));
+typedef std::uint32_t Lanes32 __attribute__((vector_size(4 * together)));
+typedef std::uint64_t Lanes64 __attribute__((vector_size(8 * together)));
 
-constexpr std::uint64_t ones(int bits) noexcept { return (std::uint64_t{1} << bits) - 1; }
+// The head of the fraction has its low bits in the low 32, the rest in the high 16, below column and sign.
+constexpr int low_head_bits = 32 - Table::cell_bits, high_head_bits = Table::head_bits - low_head_bits;
+static_assert(low_head_bits > 0 && high_head_bits > 0 && high_head_bits + Table::columns_log2 == 15);
 
-[[gnu::always_inline]] inline std::uint64_t column_of(std::uint64_t word) noexcept {
-  return word >> (Table::cell_bits + Table::head_bits) & (Table::columns - 1);
+constexpr std::uint32_t ones(int bits) noexcept { return (std::uint32_t{1} << bits) - 1; }
+
+template <class Vector, class Number>
+[[gnu::always_inline]] inline Vector loaded(const Number* from) noexcept {
+  Vector v;
+  static_assert(sizeof v == together * sizeof *from);
+  std::memcpy(&v, from, sizeof v);
+  return v;
 }
 
-// 1 if a < b, for numbers below 2^63.
-[[gnu::always_inline]] inline std::uint64_t less(std::uint64_t a, std::uint64_t b) noexcept {
-  return (a - b) >> 63;
+[[gnu::always_inline]] inline Lanes32 entries(const std::uint16_t* high) noexcept {
+  std::uint32_t entry[together];
+  for (std::size_t half = 0; half < together; half += 4) {
+    std::uint64_t four;
+    std::memcpy(&four, high + half, sizeof four);
+#pragma GCC unroll 4
+    for (std::size_t k = 0; k < 4; ++k)
+      entry[half + k] =
+          rounded_normal_table.head_and_alias[four >> (16 * k + high_head_bits) & ones(Table::columns_log2)];
+  }
+  return loaded<Lanes32>(entry);
 }
 
-struct Candidate {
-  std::uint64_t value, unsettled;
-};
+// Bit k for lane k of a mask.
+[[gnu::always_inline]] inline std::uint64_t bits_of(Lanes32 mask) noexcept {
+#if defined(__AVX2__)
+  return static_cast<std::uint32_t>(_mm256_movemask_ps((__m256)mask));
+#elif defined(__SSE2__)
+  __m128 half[2];
+  std::memcpy(half, &mask, sizeof half);
+  return static_cast<std::uint32_t>(_mm_movemask_ps(half[0]) | _mm_movemask_ps(half[1]) << 4);
+#else
+  std::uint64_t bits = 0;
+  for (std::size_t k = 0; k < together; ++k) bits |= std::uint64_t{mask[k] & 1} << k;
+  return bits;
+#endif
+}
 
-[[gnu::always_inline]] inline Candidate candidate(std::uint64_t word, std::uint64_t head_and_alias) noexcept {
-  const std::uint64_t cell = word & ones(Table::cell_bits);
-  const std::uint64_t head = word >> Table::cell_bits & ones(Table::head_bits);
-  const std::uint64_t threshold = head_and_alias >> Table::columns_log2;
-  const std::uint64_t alias = head_and_alias & (Table::columns - 1);
-  const std::uint64_t own = 0 - less(head, threshold), tie = less(head ^ threshold, 1);
-  const std::uint64_t piece = alias ^ ((column_of(word) ^ alias) & own);
-  return {((piece >> 1) << Table::cell_bits | cell) ^ (0 - (word >> 63)), tie | (piece & 1)};
+// Writes the draws of eight candidates; returns which of them are unsettled.
+[[gnu::always_inline]] inline std::uint64_t eight_candidates(const std::uint32_t* low_bits,
+                                                             const std::uint16_t* high_bits,
+                                                             std::int64_t* values) noexcept {
+  const Lanes32 low = loaded<Lanes32>(low_bits), entry = entries(high_bits);
+  const Lanes32 high = __builtin_convertvector(loaded<Lanes16>(high_bits), Lanes32);
+  const Lanes32 head = low >> Table::cell_bits | (high & ones(high_head_bits)) << low_head_bits;
+  const Lanes32 threshold = entry >> Table::columns_log2, alias = entry & ones(Table::columns_log2);
+  const Lanes32 column = high >> high_head_bits & ones(Table::columns_log2);
+  const Lanes32 piece = head < threshold ? column : alias;
+  const Lanes64 cell = __builtin_convertvector(low & ones(Table::cell_bits), Lanes64);
+  const Lanes64 bin = __builtin_convertvector(piece >> 1, Lanes64);
+  const Lanes64 sign = 0 - __builtin_convertvector(high >> 15, Lanes64);
+  const Lanes64 value = (bin << Table::cell_bits | cell) ^ sign;
+  std::memcpy(values, &value, sizeof value);
+  return bits_of((Lanes32)(head == threshold) | (0 - (piece & 1)));
+}
+
+// The same of fewer than eight.
+static std::uint64_t some_candidates(const std::uint32_t* low_bits, const std::uint16_t* high_bits,
+                                     std::size_t count, std::int64_t* values) noexcept {
+  std::uint32_t low[together] = {};
+  std::uint16_t high[together] = {};
+  std::int64_t eight[together];
+  std::memcpy(low, low_bits, count * sizeof *low);
+  std::memcpy(high, high_bits, count * sizeof *high);
+  const std::uint64_t open = eight_candidates(low, high, eight);
+  std::memcpy(values, eight, count * sizeof *eight);
+  return open & ones(static_cast<int>(count));
 }
 
 }  // namespace normals
 
-// values[i] is the draw that words[i] settles. Those that it does not are listed; returns how many they are.
-static std::size_t normal_candidates(const std::uint64_t* __restrict words, std::size_t count,
-                                     std::int64_t* __restrict values,
-                                     std::uint16_t* __restrict unsettled) noexcept {
+// values[i] is the draw that high[i] and low[i] settle. Those that they do not are listed; returns how many
+// they are.
+static std::size_t normal_candidates(const std::uint32_t* low, const std::uint16_t* high, std::size_t count,
+                                     std::int64_t* values, std::uint16_t* unsettled) noexcept {
   using namespace normals;
+  constexpr std::size_t at_once = 64;  // bits of `open`
   std::size_t listed = 0;
-  for (std::size_t begin = 0; begin < count; begin += words_at_once) {
-    const std::size_t here = count - begin < words_at_once ? count - begin : words_at_once;
-    std::uint64_t entry[words_at_once], open = 0;
-    for (std::size_t i = 0; i < here; ++i)
-      entry[i] = rounded_normal_table.head_and_alias[column_of(words[begin + i])];
-    for (std::size_t i = 0; i < here; ++i) {
-      const Candidate c = candidate(words[begin + i], entry[i]);
-      values[begin + i] = static_cast<std::int64_t>(c.value);
-      open |= c.unsettled << i;
-    }
+  for (std::size_t begin = 0; begin < count; begin += at_once) {
+    const std::size_t end = count - begin < at_once ? count : begin + at_once;
+    std::uint64_t open = 0;
+    std::size_t i = begin;
+    for (; i + together <= end; i += together)
+      open |= eight_candidates(low + i, high + i, values + i) << (i - begin);
+    if (i < end) open |= some_candidates(low + i, high + i, end - i, values + i) << (i - begin);
     for (; open; open &= open - 1)
       unsettled[listed++] =
           static_cast<std::uint16_t>(begin + static_cast<std::size_t>(std::countr_zero(open)));

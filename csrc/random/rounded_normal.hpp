@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "random/rounded_normal_table.hpp"
 #include "random/stream.hpp"
@@ -63,8 +64,8 @@ inline bool under_curve(std::uint64_t bin, std::uint64_t cell, std::uint64_t v) 
   return depth >= 2 * drop(x);
 }
 
-// What one word says: a value, and whether it is settled. It is unless the fraction ties with its threshold,
-// or the point lies in an upper piece.
+// What the first 48 bits say: a value, and whether it is settled. It is unless the fraction ties with its
+// threshold, or the point lies in an upper piece.
 struct Candidate {
   std::uint64_t bin;
   std::int64_t value;
@@ -82,7 +83,8 @@ inline Candidate candidate(std::uint64_t word, bool tie_below) noexcept {
   const std::uint64_t piece = alias ^ ((column ^ alias) & -std::uint64_t{own});
   const auto magnitude = static_cast<std::int64_t>((piece >> 1) << cell_bits | cell);
   // floor(-a) = -1 - floor(a) unless a is an integer, which has probability 0.
-  return {piece >> 1, magnitude ^ -static_cast<std::int64_t>(word >> 63), tie, (piece & 1) != 0};
+  const auto negative = static_cast<std::int64_t>(word >> (Table::word_bits - 1));
+  return {piece >> 1, magnitude ^ -negative, tie, (piece & 1) != 0};
 }
 
 template <class Words>
@@ -92,10 +94,15 @@ bool tie_is_below(std::uint64_t word, Words& words) {
   return words.next64() >> head_bits < (rounded_normal_table.threshold[column] & tail);
 }
 
-// The draw that begins with a word.
+template <class Words>
+std::uint64_t first_bits(Words& words) {
+  return words.next64() >> (64 - Table::word_bits);
+}
+
+// The draw that begins with these 48 bits.
 template <class Words>
 std::int64_t draw_from(std::uint64_t word, Words& words) {
-  for (;; word = words.next64()) {
+  for (;; word = first_bits(words)) {
     Candidate c = candidate(word, false);
     if (c.tie) [[unlikely]]
       c = candidate(word, tie_is_below(word, words));
@@ -107,21 +114,26 @@ std::int64_t draw_from(std::uint64_t word, Words& words) {
 }  // namespace rounded_normal_detail
 
 inline std::int64_t rounded_normal(Stream& stream) noexcept {
-  return rounded_normal_detail::draw_from(stream.next64(), stream);
+  return rounded_normal_detail::draw_from(rounded_normal_detail::first_bits(stream), stream);
 }
 
-// n draws. As many words as draws are taken in blocks; the few draws that their word does not settle go on
-// with the words after the block.
+// n draws, in blocks: words for the low 32 bits of each, then for the 16 above them. The few draws that these
+// do not settle go on with the words after.
 inline void fill_rounded_normal(Stream& stream, std::int64_t* out, std::size_t n) noexcept {
   constexpr std::size_t block = 256;
-  std::uint64_t words[block];
-  std::uint16_t unsettled[block];
+  std::uint32_t low[block];
+  std::uint16_t high[block], unsettled[block];
+  std::uint64_t words[block / 2 + block / 4];
   for (std::size_t done = 0; done < n; done += block) {
-    const std::size_t here = n - done < block ? n - done : block;
-    stream.fill(words, here);
-    const std::size_t open = kernels().normal_candidates(words, here, out + done, unsettled);
-    for (std::size_t k = 0; k < open; ++k)
-      out[done + unsettled[k]] = rounded_normal_detail::draw_from(words[unsettled[k]], stream);
+    const std::size_t here = n - done < block ? n - done : block, halves = (here + 1) / 2;
+    stream.fill(words, halves + (here + 3) / 4);
+    std::memcpy(low, words, here * sizeof *low);
+    std::memcpy(high, words + halves, here * sizeof *high);
+    const std::size_t open = kernels().normal_candidates(low, high, here, out + done, unsettled);
+    for (std::size_t k = 0; k < open; ++k) {
+      const std::size_t i = unsettled[k];
+      out[done + i] = rounded_normal_detail::draw_from(std::uint64_t{high[i]} << 32 | low[i], stream);
+    }
   }
 }
 

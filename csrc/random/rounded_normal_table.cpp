@@ -108,7 +108,8 @@ constexpr Table build() {
   }
   fill_columns(table, piece_weights(d));
   for (std::size_t c = 0; c < Table::columns; ++c)
-    table.head_and_alias[c] = table.threshold[c] >> Table::tail_bits << Table::columns_log2 | table.alias[c];
+    table.head_and_alias[c] = static_cast<std::uint32_t>(
+        table.threshold[c] >> Table::tail_bits << Table::columns_log2 | table.alias[c]);
   return table;
 }
 

@@ -6,18 +6,21 @@
 
 PYDPMC_ISA_BEGIN
 
-// Even and odd powers in two Horner chains of half the latency.
+// Pairs of coefficients, then pairs of pairs, and so on: the shortest chain of operations.
 template <int n>
 PYDPMC_INLINE F8 polynomial(F8 x, const double (&c)[n]) noexcept {
-  static_assert(n % 2 == 0);
-  const F8 x2 = x * x;
-  F8 even = fill(c[n - 2]), odd = fill(c[n - 1]);
-#pragma GCC unroll 16
-  for (int k = n - 4; k >= 0; k -= 2) {
-    even = even * x2 + c[k];
-    odd = odd * x2 + c[k + 1];
+  static_assert(n % 2 == 0 && n <= 16);
+  F8 term[n / 2];
+#pragma GCC unroll 8
+  for (int k = 0; k < n / 2; ++k) term[k] = x * c[2 * k + 1] + c[2 * k];
+#pragma GCC unroll 4
+  for (int count = n / 2; count > 1; count = (count + 1) / 2) {
+    x = x * x;
+#pragma GCC unroll 4
+    for (int k = 0; k < count / 2; ++k) term[k] = term[2 * k + 1] * x + term[2 * k];
+    if (count % 2) term[count / 2] = term[count - 1];
   }
-  return odd * x + even;
+  return term[0];
 }
 
 // exp(x) for x in [-708, 709]; relative error of the fit 3.2e-18.

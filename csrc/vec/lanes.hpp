@@ -92,6 +92,23 @@ PYDPMC_INLINE F8 select(I8 mask, F8 yes, F8 no) noexcept {
   return no;
 }
 
+// Bit k for lane k of a mask.
+PYDPMC_INLINE unsigned bits_of(I8 mask) noexcept {
+  unsigned bits = 0;
+  for (int k = 0; k < parts; ++k) {
+#if defined(__AVX512F__)
+    bits |= _mm512_cmplt_epi64_mask((__m512i)mask.p[k], _mm512_setzero_si512());
+#elif defined(__AVX2__)
+    bits |= static_cast<unsigned>(_mm256_movemask_pd((__m256d)mask.p[k])) << (4 * k);
+#elif defined(__SSE2__)
+    bits |= static_cast<unsigned>(_mm_movemask_pd((__m128d)mask.p[k])) << (2 * k);
+#else
+    for (int i = 0; i < native_lanes; ++i) bits |= (mask.p[k][i] ? 1u : 0u) << (native_lanes * k + i);
+#endif
+  }
+  return bits;
+}
+
 // b where a is NaN.
 PYDPMC_INLINE F8 max(F8 a, F8 b) noexcept {
   for (int k = 0; k < parts; ++k) a.p[k] = a.p[k] > b.p[k] ? a.p[k] : b.p[k];

@@ -1,5 +1,5 @@
-// Sixteen single-precision numbers at a time on any CPU, and sums of sixteen-bit products. As in
-// vec/lanes.hpp, an operation acts lane by lane with one rounding; products of integers are exact.
+// Sixteen single-precision numbers at a time on any CPU. As in vec/lanes.hpp, an operation acts lane by lane
+// with one rounding.
 #pragma once
 
 #include "vec/lanes.hpp"
@@ -26,24 +26,7 @@ PYDPMC_INLINE F16 zero_f16() noexcept {
 
 PYDPMC_INLINE NarrowF load_narrow(const float* from) noexcept { return unaligned<NarrowF>(from); }
 
-PYDPMC_INLINE NarrowF load_narrow(const int16_t* from) noexcept {
-#if defined(__AVX512F__)
-  return (NarrowF)_mm512_maskz_cvtepi32_ps(0xffff,
-                                           _mm512_maskz_cvtepi16_epi32(0xffff, unaligned<__m256i>(from)));
-#elif defined(__AVX2__)
-  return (NarrowF)_mm256_cvtepi32_ps(_mm256_cvtepi16_epi32(unaligned<__m128i>(from)));
-#elif defined(__SSE2__)
-  const __m128i x = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from));
-  return (NarrowF)_mm_cvtepi32_ps(_mm_srai_epi32(_mm_unpacklo_epi16(x, x), 16));
-#else
-  NarrowF x;
-  for (int k = 0; k < narrow_native; ++k) x[k] = static_cast<float>(from[k]);
-  return x;
-#endif
-}
-
-template <class Scalar>
-PYDPMC_INLINE F16 load16(const Scalar* from) noexcept {
+PYDPMC_INLINE F16 load16(const float* from) noexcept {
   F16 r;
   for (int k = 0; k < narrow_parts; ++k) r.p[k] = load_narrow(from + k * narrow_native);
   return r;

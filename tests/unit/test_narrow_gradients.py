@@ -117,6 +117,42 @@ def test_the_largest_contribution_is_within_the_declared_sensitivity_in_exact_ar
     assert longest > Fraction(98, 100) ** 2
 
 
+@pytest.mark.parametrize("width", [16, 240, 241, 1000])
+def test_sixteen_bit_predictors_are_exact(width, rng):
+    """Targets next to the predictors leave residuals that show their last digits."""
+    slopes = np.append(rng.normal(size=width - 1), 3.99999999)
+    x = rng.uniform(-2, 2, (40, width))
+    x[0], x[1], x[2, 1:] = np.sign(slopes) * 1.99999, -np.sign(slopes) * 1.99999, 0.0  # the longest sums
+    scale = 2.0 ** (22 - int(np.floor(np.log2(slopes.max()))))
+    rounded = [Fraction(v) / Fraction(scale) for v in np.rint(slopes * scale).tolist()]
+    whole = np.floor(np.abs(x) / FIXED16_STEP) * np.sign(x) * FIXED16_STEP
+    eta = [sum(Fraction(a) * b for a, b in zip(row, rounded, strict=True)) for row in whole.tolist()]
+    data = dp.Data(x, [float(e) for e in eta], row_norm=1e4, x_bounds=(-2.0, 2.0), storage="fixed16")
+    stored_x, stored_y = np.split(as_doubles(data._rows, width, True), [width], axis=1)
+    np.testing.assert_array_equal(stored_x, whole)
+    residual = [(Fraction(y) - e) * 4 for y, e in zip(stored_y[:, 0].tolist(), eta, strict=True)]  # over sigma^2
+    assert max(abs(r) for r in residual) < 1e-3
+    per_factor = 8000 / float(max(abs(r) for r in residual))
+    of, theta = arguments(data, "linear_regression", True), np.append(0.0, slopes)
+    for isa in _core.available_isas():
+        assert _core.use_isa(isa)
+        for i, r in enumerate(residual):
+            found = total(of, theta, 0.1, per_factor / FIXED16_STEP, [i])[0] * FIXED16_STEP
+            assert abs(found - float(r) * per_factor) < 0.6
+
+
+@pytest.mark.parametrize("storage", NARROW)
+@pytest.mark.parametrize("slope", [np.nan, np.inf, 1e300])
+def test_slopes_beyond_all_bounds_add_nothing_or_a_clipped_gradient(slope, storage, rng):
+    data = stored(rng, 20, storage)
+    theta = np.append(rng.normal(size=19), slope)
+    for model in MODELS:
+        found = np.array([total(arguments(data, model, False), theta, 1.0, 1e5, [i]) for i in range(20)])
+        assert np.linalg.norm(found, axis=1).max() <= 1e5
+        if np.isnan(slope) and model == "logistic_regression":
+            assert not found.any()
+
+
 @pytest.mark.parametrize("value", [0.0, 5e-324, 1e-45, 1e-40, 1e-30, 1e-20, 1.0, 1e20, 1e30, 1e38, 3.4e38, 1e300])
 @pytest.mark.parametrize("target", [0.0, 1e-40, 1.0, -1e20, 1e38, -1e300])
 def test_extreme_records_stay_within_the_clip(value, target, rng):

@@ -1,0 +1,64 @@
+// The rows of a batch by eights, each found two rounds before its turn, so that it is fetched while others
+// are worked on. Those beyond the end belong to the next batch, if it is known, and must be dropped by the
+// caller.
+#pragma once
+
+#include "kernels/rows.hpp"
+
+PYDPMC_ISA_BEGIN
+
+// Fetches into the second-level cache: the ends of its rows, where the targets are, and what the model keeps
+// of them at once, the rest when called.
+template <class Scalar>
+struct EightRows {
+  Rows<Scalar> row;
+  int64_t id[lanes];
+
+  PYDPMC_INLINE void find(const Table<Scalar>& table, const RowSquares& squares, const Batch& batch,
+                          int64_t i) noexcept {
+    if (batch.index && i + lanes <= batch.count)
+      for (int k = 0; k < lanes; ++k) id[k] = batch.index[i + k];
+    else
+      for (int k = 0; k < lanes; ++k) id[k] = batch.at_or_after(i + k);
+    for (int k = 0; k < lanes; ++k) {
+      row[k] = table.row(id[k]);
+      __builtin_prefetch(row[k] + table.columns, 0, 2);
+      if (squares) __builtin_prefetch(squares.of(id[k]), 0, 2);
+    }
+  }
+
+  // A cache line of two rows, at column j.
+  PYDPMC_INLINE void operator()(int r, int j) const noexcept {
+    constexpr int line = 64 / static_cast<int>(sizeof(Scalar));
+    if (j % line) return;
+    __builtin_prefetch(row[r] + j, 0, 2);
+    __builtin_prefetch(row[r + 1] + j, 0, 2);
+  }
+};
+
+template <class Scalar>
+class RowQueue {
+ public:
+  PYDPMC_INLINE RowQueue(const Table<Scalar>& table, const RowSquares& squares, const Batch& batch) noexcept
+      : table_(table), squares_(squares), batch_(batch) {
+    for (int k = 0; k < 2 && batch.count > 0; ++k) eight_[k].find(table, squares, batch, k * lanes);
+  }
+
+  PYDPMC_INLINE const EightRows<Scalar>& now() const noexcept { return eight_[now_]; }
+  PYDPMC_INLINE const EightRows<Scalar>& ahead() const noexcept { return eight_[now_ == 0 ? 2 : now_ - 1]; }
+
+  // To the rows from i on, the eight before it having had their turn.
+  PYDPMC_INLINE void advance(int64_t i) noexcept {
+    if (i > 0) now_ = now_ == 2 ? 0 : now_ + 1;
+    eight_[now_ == 0 ? 2 : now_ - 1].find(table_, squares_, batch_, i + 2 * lanes);
+  }
+
+ private:
+  const Table<Scalar>& table_;
+  const RowSquares& squares_;
+  const Batch& batch_;
+  EightRows<Scalar> eight_[3];
+  int now_ = 0;
+};
+
+PYDPMC_ISA_END
