@@ -16,7 +16,7 @@ EVENTS = {
 MILLION = {"n": 10**6, "columns": tuple("abcdefghij")}
 ADULT = {"n": 32_561, "columns": tuple(f"x{i}" for i in range(108))}
 POLYNOMIAL = dp.Polynomial(a=1e-4, b=10.0, gamma=0.55)  # the budget pays for 1e6 steps
-STEEP = dp.Polynomial(a=2e-3, b=10.0, gamma=0.55)  # more than the budget pays for: the chain is made hotter
+STEEP = dp.Polynomial(a=2e-2, b=10.0, gamma=0.55)  # more than the budget pays for: the chain is made hotter
 START = dp.Langevin(bias=0.5)
 PLANS = {
     "full Barker": (MILLION, dp.Barker(n0=10_000)),
@@ -25,7 +25,7 @@ PLANS = {
     "minibatch Barker, b = 100": (MILLION, dp.Barker(batch_size=100, n0=100)),
     "SGLD": (ADULT, dp.SGLD(w=0.25)),
     "SGLD, polynomial step sizes": (ADULT, dp.SGLD(w=0.25, step_size=POLYNOMIAL)),
-    "SGLD, made hotter": (ADULT, dp.SGLD(w=0.25, steps=20_000, step_size=STEEP)),
+    "SGLD, made hotter": (ADULT, dp.SGLD(w=0.25, steps=20_000, batch_size=3256, step_size=STEEP)),
     "SGLD, li2019": (ADULT, dp.SGLD(calibration="li2019", steps=10_000, batch_size=3256)),
     "SGLD, li2019, few steps": (ADULT, dp.SGLD(calibration="li2019", steps=200, batch_size=651)),
     "SGHMC": (ADULT, dp.SGHMC(w=0.25)),
