@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from .bounds import bounds_of, renyi_bound
+from .bounds import bounds_of
 from .events import Event
 from .grid import loss_scale
 from .induction import rough_induction_epsilon
@@ -28,23 +28,24 @@ def rough_epsilon(uses: Uses, adjacency: str, delta: float) -> float:
     """
     if not uses:
         return 0.0
-    widest = max(event.bounded_range(adjacency) or math.inf for event, _ in uses)
-    pure = math.fsum(n * (event.bounded_range(adjacency) or math.inf) for event, n in uses)
+    ranges = [event.bounded_range(adjacency) for event, _ in uses]
+    widest = max(math.inf if reach is None else reach for reach in ranges)
+    pure = math.fsum(n * (math.inf if reach is None else reach) for reach, (_, n) in zip(ranges, uses, strict=True))
     if widest < SMALL_RANGE:
-        known = renyi_bound(uses, adjacency)
         bits = rough_induction_epsilon(widest, sum(n for _, n in uses), delta)
-        return min(pure, bits if bits < math.inf or known is None else known.epsilon(delta))
-    bounds = bounds_of(_rough(uses, FEW_LEVELS), adjacency, rough=True)
-    return min([pure, *(bound.epsilon(delta) for bound in bounds)])
+        if bits < math.inf:
+            return min(pure, bits)
+    few = about(uses, FEW_LEVELS)
+    if widest < SMALL_RANGE or pure == math.inf:  # where no induction will be made, bits cost more than they tend to
+        rough = [(event.roughly() if event.bounded_range(adjacency) is None else event, n) for event, n in few]
+    else:
+        rough = [(event.roughly(), n) for event, n in few]
+    return min([pure, *(bound.epsilon(delta) for bound in bounds_of(tuple(rough), adjacency, rough=True))])
 
 
 def rough_variance(uses: Uses, adjacency: str) -> float:
     """About the variance of the composed loss."""
-    return math.fsum(n * _variance(event, adjacency) for event, n in _rough(uses, FEWER_LEVELS))
-
-
-def _rough(uses: Uses, levels: int) -> Uses:
-    return tuple((event.roughly(), n) for event, n in about(uses, levels))
+    return math.fsum(n * _variance(event.roughly(), adjacency) for event, n in about(uses, FEWER_LEVELS))
 
 
 def _variance(event: Event, adjacency: str) -> float:

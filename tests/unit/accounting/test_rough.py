@@ -14,6 +14,7 @@ from pydpmc.accounting.rough import rough_epsilon, rough_variance
 LEVELS = [(acc.Gaussian(2.0 * 1.01**k).poisson(0.02), 5 + k) for k in range(200)]
 USES = {
     "bits": [(acc.AcceptBit(0.005), 3000)],
+    "bits beside a Gaussian": [(acc.AcceptBit(0.01), 2000), (acc.GDP(0.2), 1)],
     "few wide bits": [(acc.AcceptBit(0.4), 10)],
     "one draw": [(acc.BoundedRange(0.5), 1)],
     "bits too many for the induction": [(acc.AcceptBit(0.002), 10**6)],
