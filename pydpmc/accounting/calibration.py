@@ -115,19 +115,18 @@ class _Search:
         self.last = math.nan
 
     def cost(self, x: float) -> float:
-        """The full cost where it is within the budget; beyond, that of the events at what the budget leaves them."""
+        """The full cost, unless the events alone are beyond the budget: then about that."""
         if x not in self.known:
             given = self.guarantee(x)
-            left = self._left(given)
-            at_left = dataclasses.replace(given, total_variation=0.0).epsilon(left) if left >= 0.0 else math.inf
-            self.known[x] = at_left if at_left > self.target else given.epsilon(self.budget_delta)
+            alone = dataclasses.replace(given, total_variation=0.0)
+            beyond = alone.epsilon(self.budget_delta) > self.target
+            self.known[x] = alone.epsilon(self._left(given)) if beyond else given.epsilon(self.budget_delta)
         return self.known[x]
 
     def _left(self, given: Guarantee) -> float:
-        """What is left of delta beside the random numbers, 0 or less if nothing is."""
-        if given.total_variation == 0.0:
-            return self.budget_delta
-        return self.budget_delta - (1.0 + math.exp(min(self.target, 700.0))) * given.total_variation
+        """About what is left of delta beside the random numbers, at least half."""
+        paid = (1.0 + math.exp(min(self.target, 700.0))) * given.total_variation
+        return max(self.budget_delta - paid, 0.5 * self.budget_delta)
 
     def largest(self, smallest: float, limit: float) -> float:
         low = self._affordable(smallest, limit)
@@ -157,7 +156,7 @@ class _Search:
         for _ in range(MOST_FIRST_GUESSES):
             if self.cost(x) <= self.target:
                 return x
-            x = self._between(smallest, x) if math.isinf(self.cost(x)) else min(self._towards_budget(), 0.99999 * x)
+            x = x / TOO_FAR if math.isinf(self.cost(x)) else min(self._towards_budget(), 0.99999 * x)
             x = max(math.floor(x) if self.integer else x, smallest)
         if self.cost(smallest) > self.target:
             raise BudgetError(
@@ -205,10 +204,9 @@ class _Search:
 
     def _rough_size(self, x: float) -> float:
         given = self.guarantee(x)
-        left = self._left(given)
-        if left <= 0.0 or given.void is not None:
+        if given.void is not None:
             return math.inf
-        return self._size(rough_epsilon(given.events, self.adjacency, left))
+        return self._size(rough_epsilon(given.events, self.adjacency, self._left(given)))
 
     def _closed(self, low: float, high: float) -> bool:
         return high - low <= 1 if self.integer else high <= low * (1 + PRECISION)

@@ -96,3 +96,15 @@ def test_draws_are_planned_beside_an_earlier_release_that_is_not_gaussian():
     model = dp.LinearRegression(sigma=1.0)
     plan = dp.plan(model, public, dp.ConjugateSample(), epsilon=1.0, delta=1e-6, earlier=earlier)
     assert 0.9999 < plan.guarantee.epsilon(1e-6) <= 1.0
+
+
+def test_a_search_goes_on_where_random_numbers_would_use_up_delta_at_the_budget():
+    def given(share):
+        return acc.compose([(acc.GDP(2.0 * share), 1)], total_variation=1e-10 * share)
+
+    found = acc.calibrate(
+        lambda share: [given(share)], epsilon=10.0, delta=1e-6, bracket=(1e-6, 1.0), integer=False, unspent=1e-3
+    )
+    assert given(1.01 * found).epsilon(1e-6) == math.inf  # though at epsilon = 10 delta is used up much earlier
+    assert given(found).epsilon(1e-6) < 10.0
+    assert (1.0 + math.exp(10.0)) * 1e-10 * found > 1e-6
