@@ -44,10 +44,14 @@ def commit():
 def accounting():
     """Return rows of (what, seconds), each from a process of its own: the best of three."""
     sys.path.insert(0, str(HERE))
-    from benchmarks.accounting import EVENTS, PLANS
+    from benchmarks.accounting import EVENTS, PLANS, adjacencies
 
     cases = {f"epsilon of 1e6 steps, {event}": ("Query", "time_epsilon", event, 10**6) for event in EVENTS}
-    cases |= {f"plan(), {name}": ("Planning", "time_plan", name, "replace") for name in PLANS}
+    cases |= {
+        f"plan(), {name}, {adjacency}": ("Planning", "time_plan", name, adjacency)
+        for name in PLANS
+        for adjacency in adjacencies(name)
+    }
     scripts = {what: ONE_CASE.format(HERE=str(HERE), case=case) for what, case in cases.items()}
     return [(what, fresh(script)) for what, script in {**scripts, "import pydpmc": FRESH}.items()]
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from .events import ADJACENCIES, Floats, ProfileEvent
 from .figures import upper
+from .gaussian import GDP
 from .validation import positive
 
 
@@ -68,6 +69,9 @@ class _BoundedRange(ProfileEvent):
 
     def bounded_range(self, adjacency: str) -> float:
         return self._range
+
+    def roughly(self) -> GDP:
+        return GDP(self._range / 2)  # what many of them tend to
 
     def log_moment(self, orders: Floats, adjacency: str) -> Floats:
         return range_log_moment(self._range, orders)

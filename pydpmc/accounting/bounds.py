@@ -15,6 +15,8 @@ from .losses import composed_losses
 from .renyi import delta_from_moment, epsilon_from_moment
 from .uses import Uses, total, total_square
 
+LARGEST_MU = 27.0  # its losses reach mu (mu / 2 + 10), and exp of them is still a number
+
 
 class Bound(Protocol):
     """Something that turns delta into a valid epsilon and the reverse."""
@@ -124,19 +126,30 @@ def renyi_bound(uses: Uses, adjacency: str) -> Bound | None:
     return RenyiBound(uses, adjacency) if useful else None
 
 
-def fourier_bound(uses: Uses, adjacency: str) -> Bound | None:
-    """Applies always."""
-    return composed_losses(uses, adjacency)
+def fourier_bound(uses: Uses, adjacency: str, rough: bool = False) -> Bound | None:
+    """Applies unless the unsampled Gaussians alone cost hundreds: their losses would overflow."""
+    gaussian = tuple(use for use in uses if use[0].gaussian_mu(adjacency) is not None)
+    if math.sqrt(total_square(gaussian, adjacency)) > LARGEST_MU:
+        return None
+    return composed_losses(uses, adjacency, rough)
 
 
-QUICK_BOUNDS = (pure_bound, renyi_bound)
-BOUNDS = (pure_bound, induction_bound, renyi_bound, fourier_bound)
-
-
-def bounds_of(uses: Uses, adjacency: str, *, quick: bool = False) -> list[Bound]:
-    """Every bound that applies; only the exact one where there is one."""
+def bounds_of(uses: Uses, adjacency: str, *, rough: bool = False) -> list[Bound]:
+    """Every bound that applies; only the exact one where there is one. If rough, looser and quicker."""
     exact = gaussian_bound(uses, adjacency)
     if exact is not None:
         return [exact]
-    candidates = [rule(uses, adjacency) for rule in (QUICK_BOUNDS if quick else BOUNDS)]
+    candidates = [
+        pure_bound(uses, adjacency),
+        induction_bound(uses, adjacency),
+        renyi_bound(uses, adjacency),
+        fourier_bound(uses, adjacency, rough),
+    ]
+    return [bound for bound in candidates if bound is not None]
+
+
+def quick_bounds_of(uses: Uses, adjacency: str) -> list[Bound]:
+    """Those of the bounds that take no grid."""
+    exact = gaussian_bound(uses, adjacency)
+    candidates = [exact] if exact is not None else [pure_bound(uses, adjacency), renyi_bound(uses, adjacency)]
     return [bound for bound in candidates if bound is not None]

@@ -1,11 +1,12 @@
 """The largest parameter that a budget pays for.
 
-The first guess comes from the variance of the losses, the others from the costs found so far: those of mu-GDP are
-nearly theirs. What is returned was itself found to be within the budget.
+The first guess comes from the variance of the losses, the next from rough costs, the others from the costs found so
+far: those of mu-GDP are nearly theirs. What is returned was itself found to be within the budget.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 from collections.abc import Callable, Iterable
@@ -13,18 +14,19 @@ from functools import lru_cache
 
 from ..checks import number, positive
 from ..errors import BudgetError, InvalidArgument
-from .bounds import bounds_of
+from .bounds import quick_bounds_of
 from .events import Event
 from .gaussian import largest_mu
-from .grid import bucketed, loss_scale
 from .guarantee import Guarantee, compose
+from .rough import rough_epsilon, rough_variance
 
 MakeItems = Callable[..., Iterable[tuple[Event, int] | Guarantee]]
 LARGEST_COUNT = 10**12
 PRECISION = 1e-5
 NEARLY = 1.001
 FARTHEST = 64.0  # times what is known to be affordable: how far a guess may reach
-MOST_FIRST_GUESSES, CLOSE = 4, 0.02
+MOST_FIRST_GUESSES, CLOSE, VERY_CLOSE = 6, 0.1, 0.002
+TOO_FAR = 16.0  # the step back from what costs infinitely much
 
 
 def calibrate(
@@ -81,6 +83,18 @@ def calibrate(
     return search.largest(*bracket)
 
 
+def about_largest(
+    guarantee: Callable[[float], Guarantee],
+    epsilon: float,
+    delta: float,
+    adjacency: str,
+    bracket: tuple[float, float],
+    integer: bool,
+) -> float:
+    """About what `calibrate` finds, delta above 0, to compare runs none of which is used: it may cost too much."""
+    return _Search(guarantee, epsilon, epsilon, delta, adjacency, integer).about_largest(*bracket)
+
+
 class _Search:
     def __init__(
         self,
@@ -101,9 +115,18 @@ class _Search:
         self.last = math.nan
 
     def cost(self, x: float) -> float:
+        """The full cost, unless the events alone are beyond the budget: then about that."""
         if x not in self.known:
-            self.known[x] = self.guarantee(x).epsilon(self.budget_delta)
+            given = self.guarantee(x)
+            alone = dataclasses.replace(given, total_variation=0.0)
+            beyond = alone.epsilon(self.budget_delta) > self.target
+            self.known[x] = alone.epsilon(self._left(given)) if beyond else given.epsilon(self.budget_delta)
         return self.known[x]
+
+    def _left(self, given: Guarantee) -> float:
+        """About what is left of delta beside the random numbers, at least half."""
+        paid = (1.0 + math.exp(min(self.target, 700.0))) * given.total_variation
+        return max(self.budget_delta - paid, 0.5 * self.budget_delta)
 
     def largest(self, smallest: float, limit: float) -> float:
         low = self._affordable(smallest, limit)
@@ -119,6 +142,12 @@ class _Search:
                 high = x
         return low
 
+    def about_largest(self, smallest: float, limit: float) -> float:
+        x = self._first_guess(smallest, limit)
+        if x == smallest and self._rough_size(x) > self._size(self.target):
+            raise BudgetError(f"even {smallest:g} costs more than the budget {self.target:g}")
+        return x
+
     def _affordable(self, smallest: float, limit: float) -> float:
         """Something within the budget, and not far from the most."""
         x = self._first_guess(smallest, limit)
@@ -127,7 +156,7 @@ class _Search:
         for _ in range(MOST_FIRST_GUESSES):
             if self.cost(x) <= self.target:
                 return x
-            x = self._between(smallest, x) if math.isinf(self.cost(x)) else min(self._towards_budget(), 0.99999 * x)
+            x = x / TOO_FAR if math.isinf(self.cost(x)) else min(self._towards_budget(), 0.99999 * x)
             x = max(math.floor(x) if self.integer else x, smallest)
         if self.cost(smallest) > self.target:
             raise BudgetError(
@@ -141,38 +170,43 @@ class _Search:
         given = self.guarantee(x)
         if self.budget_delta == 0.0 or not given.events or given.total_variation > 0.0 or given.void is not None:
             return math.inf
-        quick = bounds_of(given.events, self.adjacency, quick=True)
+        quick = quick_bounds_of(given.events, self.adjacency)
         return min((bound.epsilon(self.budget_delta) for bound in quick), default=math.inf)
 
     def _first_guess(self, smallest: float, limit: float) -> float:
-        """Where the variance of the loss is that of the Gaussian mechanism which the budget pays for."""
+        """Where the variance of the loss, then a rough cost, is that of the Gaussian mechanism that can be paid for."""
         if self.budget_delta == 0.0 or smallest == limit:
             return smallest
-        sizes: dict[float, float] = {}
         x = limit
         if self.integer:
             x = min(2 * smallest, limit)
-            sizes[smallest] = self._variance(smallest)
-            slope = (self._variance(x) - sizes[smallest]) / (x - smallest)
-            self.fixed = max(0.0, sizes[smallest] - smallest * slope)
+            slope = (self._variance(x) - self._variance(smallest)) / (x - smallest)
+            self.fixed = max(0.0, self._variance(smallest) - smallest * slope)
+        x = self._approach(self._variance, x, (smallest, limit), CLOSE)
+        return self._approach(self._rough_size, x, (smallest, limit), VERY_CLOSE)
+
+    def _approach(self, size: Callable[[float], float], x: float, bracket: tuple[float, float], close: float) -> float:
+        sizes: dict[float, float] = {}
         for _ in range(MOST_FIRST_GUESSES):
-            sizes[x] = self._variance(x)
-            if not 0.0 < sizes[x] < math.inf:
+            here = size(x)
+            if here == 0.0:
                 break
-            guess = min(max(self._meeting_point(sizes), smallest), limit)
+            if here < math.inf:
+                sizes[x] = here
+            guess = min(max(self._meeting_point(sizes) if here < math.inf else x / TOO_FAR, bracket[0]), bracket[1])
             before, x = x, math.floor(guess) if self.integer else guess
-            if abs(math.log(x / before)) < CLOSE:
+            if abs(math.log(x / before)) < close:
                 break
         return x
 
     def _variance(self, x: float) -> float:
-        return sum(n * self._variance_of_one(event) for event, n in bucketed(self.guarantee(x).events))
+        return rough_variance(self.guarantee(x).events, self.adjacency)
 
-    def _variance_of_one(self, event: Event) -> float:
-        mu, reach = event.gaussian_mu(self.adjacency), event.bounded_range(self.adjacency)
-        if mu is not None:
-            return mu * mu
-        return loss_scale(event, self.adjacency)[0] if reach is None else reach * reach / 4.0
+    def _rough_size(self, x: float) -> float:
+        given = self.guarantee(x)
+        if given.void is not None:
+            return math.inf
+        return self._size(rough_epsilon(given.events, self.adjacency, self._left(given)))
 
     def _closed(self, low: float, high: float) -> bool:
         return high - low <= 1 if self.integer else high <= low * (1 + PRECISION)

@@ -15,6 +15,7 @@ LARGEST_TILTED_LOSS = 300.0
 LARGEST_TILTED_STEP = 2.0
 MOST_BISECTIONS = 16
 SAME_TILT = 0.05  # difference of log delta that is no reason for another tilt
+FEW_ATOMS = 512  # of each loss, where only about the moments are wanted
 
 
 class Cumulants:
@@ -25,7 +26,10 @@ class Cumulants:
         self.losses = [loss.losses for loss, _ in items]
         self.infinity = -math.expm1(sum(n * math.log1p(-loss.infinity) for loss, n in items))
         self.largest = max(max(float(losses[-1]), loss.step) for (loss, _), losses in self.pairs())
-        self._flat = _Flat(self.items, self.losses)
+        laws = [(loss.masses, losses) for (loss, _), losses in self.pairs()]
+        self.exact = _Flat(laws, [n for _, n in items])
+        self.about = _Flat([_thinned(*law) for law in laws], [n for _, n in items])
+        self._values: dict[float, float] = {}
         self._latest: tuple[float, float] | None = None
 
     def pairs(self) -> list[tuple[Item, Floats]]:
@@ -34,7 +38,9 @@ class Cumulants:
 
     def value(self, tilt: float) -> float:
         """K(tilt), the logarithm of the exponential moment of that order."""
-        return float(self._flat.counts @ self._flat.tilted(tilt)[1])
+        if tilt not in self._values:
+            self._values[tilt] = self.exact.value(tilt)
+        return self._values[tilt]
 
     def tilt_for_delta(self, delta: float, slack: float = 0.0) -> float:
         """About the tilt whose Chernoff bound at its own mean is delta times exp(slack)."""
@@ -48,65 +54,80 @@ class Cumulants:
         return self._tilt(lambda tilt, value, mean: mean < epsilon)
 
     def reach(self, tilt: float, sign: int) -> float:
-        """Loss beyond which (sign 1: above, -1: below) the tilted law has at most OUTSIDE, by Chernoff."""
-        at_tilt, _, variance = self.derivatives(tilt)
-        best = sign * sum(n * float(losses[-1 if sign > 0 else 0]) for (_, n), losses in self.pairs())
+        """Loss beyond which (sign 1: above, -1: below) the tilted law has at most OUTSIDE, by Chernoff.
+
+        The push with the least bound is looked for on few atoms; the bound is that of all of them.
+        """
+        farthest = sign * sum(n * float(losses[-1 if sign > 0 else 0]) for (_, n), losses in self.pairs())
+        push = self._best_push(tilt, sign)
+        if push is None:
+            return sign * farthest
+        bound = (self.value(tilt + sign * push) - self.value(tilt) - math.log(OUTSIDE)) / push
+        return sign * min(farthest, bound)
+
+    def _best_push(self, tilt: float, sign: int) -> float | None:
+        at_tilt, _, variance = self.about.derivatives(tilt)
         push = math.sqrt(-2 * math.log(OUTSIDE) / variance) if variance > 0 else 1.0
+        found, best = None, math.inf
         for _ in range(12):
             if sign < 0 or (tilt + push) * self.largest < 2 * LARGEST_TILTED_LOSS:
-                bound = (self.value(tilt + sign * push) - at_tilt - math.log(OUTSIDE)) / push
-                if bound > 1.001 * best and best < math.inf:
+                bound = (self.about.value(tilt + sign * push) - at_tilt - math.log(OUTSIDE)) / push
+                if bound > 1.001 * best:
                     break
-                best = min(best, bound)
+                if bound < best:
+                    found, best = push, bound
             push *= 0.7
-        return sign * best
+        return found
 
     def _tilt(self, too_small: Callable[[float, float, float], bool]) -> float:
-        """Roughly the smallest tilt >= 0 at which `too_small(tilt, K, K')` ends. Any tilt is valid.
+        """Roughly the smallest tilt >= 0 at which `too_small(tilt, K, K')` ends. Any is valid, so few atoms will do.
 
         Heavy tails move the mean abruptly, so the search ends when the mean is located, not the tilt.
         """
         limit = min(LARGEST_TILTED_LOSS / self.largest, LARGEST_TILTED_STEP / self.items[0][0].step)
-        low, at_low = 0.0, self.derivatives(0.0)
+        low, at_low = 0.0, self.about.derivatives(0.0)
         if not too_small(low, *at_low[:2]):
             return low
         high = min(limit, 1.0 / math.sqrt(max(at_low[2], 1e-300)))
-        at_high = self.derivatives(high)
+        at_high = self.about.derivatives(high)
         while high < limit and too_small(high, *at_high[:2]):
             low, at_low = high, at_high
             high = min(limit, 2.0 * high)
-            at_high = self.derivatives(high)
+            at_high = self.about.derivatives(high)
         for _ in range(MOST_BISECTIONS):
             if at_high[1] - at_low[1] <= 0.7 * math.sqrt(max(at_low[2], 0.0)):
                 break
             middle = 0.5 * (low + high)
-            at_middle = self.derivatives(middle)
+            at_middle = self.about.derivatives(middle)
             if too_small(middle, *at_middle[:2]):
                 low, at_low = middle, at_middle
             else:
                 high, at_high = middle, at_middle
         return high
 
-    def derivatives(self, tilt: float) -> tuple[float, float, float]:
-        """K, K' and K'' at `tilt`."""
-        flat = self._flat
-        weights, log_norm = flat.tilted(tilt)
-        weighted = weights * flat.losses
-        mean, square = flat.sums(weighted), flat.sums(weighted * flat.losses)
-        value, slope, bend = (float(flat.counts @ column) for column in (log_norm, mean, square - mean * mean))
-        return value, slope, bend
-
 
 class _Flat:
     """The losses of all items one after the other, so that many short ones take no longer than one long one."""
 
-    def __init__(self, items: Sequence[Item], losses: Sequence[Floats]) -> None:
-        self.counts = np.array([n for _, n in items], dtype=float)
-        self.lengths = np.array([len(grid) for grid in losses])
+    def __init__(self, laws: Sequence[tuple[Floats, Floats]], counts: Sequence[int]) -> None:
+        self.counts = np.array(counts, dtype=float)
+        self.lengths = np.array([len(masses) for masses, _ in laws])
         self.starts = np.append(0, np.cumsum(self.lengths)[:-1])
-        one = len(items) == 1
-        self.masses = items[0][0].masses if one else np.concatenate([loss.masses for loss, _ in items])
-        self.losses = losses[0] if one else np.concatenate(losses)
+        self.masses: Floats = _one_after_the_other([masses for masses, _ in laws])
+        self.losses: Floats = _one_after_the_other([losses for _, losses in laws])
+
+    def value(self, tilt: float) -> float:
+        """K at `tilt`."""
+        _, norm, top = self._weights(tilt)
+        return float(self.counts @ (np.log(norm) + top))
+
+    def derivatives(self, tilt: float) -> tuple[float, float, float]:
+        """K, K' and K'' at `tilt`."""
+        weights, log_norm = self.tilted(tilt)
+        weighted = weights * self.losses
+        mean, square = self.sums(weighted), self.sums(weighted * self.losses)
+        value, slope, bend = (float(self.counts @ column) for column in (log_norm, mean, square - mean * mean))
+        return value, slope, bend
 
     def sums(self, values: Floats) -> Floats:
         """Sum of the values of each item."""
@@ -114,14 +135,32 @@ class _Flat:
 
     def tilted(self, tilt: float) -> tuple[Floats, Floats]:
         """What the function of the same name gives, for all items."""
+        weights, norm, top = self._weights(tilt)
+        return weights / self._spread(norm), np.log(norm) + top
+
+    def _weights(self, tilt: float) -> tuple[Floats, Floats, Floats]:
         exponents = tilt * self.losses
         top = np.maximum(exponents[self.starts], exponents[self.starts + self.lengths - 1])
         weights = self.masses * np.exp(np.maximum(exponents - self._spread(top), -740.0))
-        norm = self.sums(weights)
-        return weights / self._spread(norm), np.log(norm) + top
+        return weights, self.sums(weights), top
 
     def _spread(self, values: Floats) -> Floats:
         return values if len(values) == 1 else np.repeat(values, self.lengths)
+
+
+def _one_after_the_other(parts: Sequence[Floats]) -> Floats:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def _thinned(masses: Floats, losses: Floats) -> tuple[Floats, Floats]:
+    """About the same law: neighbouring atoms as one, where they are on average."""
+    width = -(-len(masses) // FEW_ATOMS)
+    if width == 1:
+        return masses, losses
+    starts = np.arange(0, len(masses), width)
+    sums = np.add.reduceat(masses, starts)
+    means = np.add.reduceat(masses * losses, starts) / np.maximum(sums, 1e-300)
+    return sums, np.where(sums > 1e-280, means, losses[starts])
 
 
 def tilted(masses: Floats, losses: Floats, tilt: float) -> tuple[Floats, float]:

@@ -58,6 +58,10 @@ class Event(ABC):
         """``(a - 1) * D_a`` with D_a the Renyi divergence of order a, for every a > 1 in `orders`."""
         return None
 
+    def roughly(self) -> Event:
+        """An event of about the same cost that is priced more quickly: for searches, never for a claim."""
+        return self
+
     @property
     def level(self) -> tuple[tuple[object, ...], float] | None:
         """Family and size: in a family the larger size costs at least as much, and a use about its square."""

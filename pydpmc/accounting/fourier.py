@@ -47,13 +47,15 @@ def _tilted_convolution(cumulants: Cumulants, tilt: float, length: int, start: i
     """Entries ``start + k`` of the composed tilted law, and a bound on the error of each.
 
     In a transform every input reaches every output through log2(length) twiddles, so each entry of the
-    spectrum W of a probability vector is off by a small multiple of log2(length) ulps; that reaches the
-    product G = prod W^n as n |G| / |W| times it, and the inverse transform averages over the frequencies.
+    spectrum W of a probability vector is off by a small multiple of log2(length) ulps (and no more where it is
+    summed directly); that reaches the product G = prod W^n as n |G| / |W| times it, and the inverse transform
+    averages over the frequencies.
     """
     spectrum = _Spectrum(length)
     offset = 0
     for (loss, n), losses in sorted(cumulants.pairs(), key=lambda pair: -pair[0][1]):
-        spectrum.multiply(np.fft.rfft(_folded(tilted(loss.masses, losses, tilt)[0], length)), n)
+        masses = tilted(loss.masses, losses, tilt)[0]
+        spectrum.multiply(_transformed(masses, spectrum.frequencies, length), n)
         offset += n * loss.lowest
     count = sum(n for _, n in cumulants.items)
     ulps = 8 * (math.log2(length) + 8) * (count + 1)
@@ -76,8 +78,7 @@ class _Spectrum:
         self.weakest = np.zeros(self.size)
 
     def multiply(self, factor: NDArray[np.complex128], n: int) -> None:
-        """Multiply by the n-th power of a whole spectrum."""
-        factor = factor[self.frequencies]
+        """Multiply by the n-th power of a spectrum, given at these frequencies."""
         size = np.maximum(np.abs(factor), SMALLEST_SPECTRUM)
         weakest = np.minimum(self.weakest, np.log(size))
         carried = self.logarithm.real + n * np.log(size) - weakest
@@ -104,6 +105,27 @@ def _tilting_error(cumulants: Cumulants, tilt: float) -> float:
     farthest = max(float(np.max(np.abs(losses))) for losses in cumulants.losses)
     count = sum(n for _, n in cumulants.items)
     return math.expm1(8 * UNIT * count * (4 + 2 * min(tilt * farthest, 740.0)))
+
+
+def _transformed(masses: Floats, frequencies: NDArray[np.int64], length: int) -> NDArray[np.complex128]:
+    """The spectrum at these frequencies: summed directly where they are few and the rounding is that of a transform.
+
+    A sum over rows of sums over columns rounds once a term of each: half an ulp times sqrt(2), and 7 for the twiddles,
+    are fewer than the 8 (log2(length) + 8) ulps that are paid for.
+    """
+    columns = math.isqrt(len(masses)) + 1
+    rows = -(-len(masses) // columns)
+    if len(frequencies) * len(masses) > 4 * length or columns + rows > 6 * (math.log2(length) + 8):
+        return np.fft.rfft(_folded(masses, length))[frequencies]
+    table = np.zeros(rows * columns)
+    table[: len(masses)] = masses
+    inner = _twiddles(frequencies, np.arange(columns), length) @ table.reshape(rows, columns).T
+    return np.asarray((inner * _twiddles(frequencies, columns * np.arange(rows), length)).sum(axis=1))
+
+
+def _twiddles(frequencies: NDArray[np.int64], places: NDArray[np.int64], length: int) -> NDArray[np.complex128]:
+    turns = np.multiply.outer(frequencies, places) % length
+    return np.asarray(np.exp((-2j * math.pi / length) * np.where(2 * turns > length, turns - length, turns)))
 
 
 def _folded(masses: Floats, length: int) -> Floats:

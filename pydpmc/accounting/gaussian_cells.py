@@ -14,26 +14,32 @@ LARGEST_DEVIATION = 10.0  # standard deviations kept; the rest, 8e-24 a use, cou
 Mixture = Sequence[tuple[float, float]]  # (weight, mean) of each component
 
 
-def mixture_cells(edges: Floats, mixture: Mixture, sd: float) -> tuple[Floats, Floats, float, float]:
-    """Mass of each cell, a bound on the rounding of the tail at its lower edge, mass below and above."""
-    cells = np.zeros(len(edges) - 1)
-    rounding = np.zeros(len(edges) - 1)
-    below = above = 0.0
-    for weight, mean in mixture:
-        z = (edges - mean) / sd
-        lower, upper = normal_cdf(z), normal_cdf(-z)
-        cells += weight * np.where(z[:-1] > 0, -np.diff(upper), np.diff(lower))
-        near = np.where(np.isfinite(z), z, 0.0)[:-1]
-        rounding += weight * 4 * UNIT * (2 + near**2) * np.minimum(lower, upper)[:-1]
-        below += weight * float(lower[0])
-        above += weight * float(upper[-1])
+Cells = tuple[Floats, Floats, float, float]  # mass, bound on the rounding of the tail at the lower edge, below, above
+
+
+def normal_cells(edges: Floats, mean: float, sd: float) -> Cells:
+    """The cells of a normal law between these edges."""
+    z = (edges - mean) / sd
+    tails = normal_cdf(-np.abs(z))
+    inside = np.diff(np.where(z > 0, 1.0 - tails, tails))
+    cells = np.where(z[:-1] > 0, -np.diff(tails), inside)
+    near = np.where(np.isfinite(z), z, 0.0)[:-1]
+    below = float(tails[0] if z[0] <= 0 else 1.0 - tails[0])
+    above = float(tails[-1] if z[-1] > 0 else 1.0 - tails[-1])
+    return cells, 4 * UNIT * (2 + near**2) * tails[:-1], below, above
+
+
+def _mixed(mixture: Mixture, normals: dict[float, Cells]) -> Cells:
+    columns = [[weight * part for part in normals[mean]] for weight, mean in mixture]
+    cells, rounding, below, above = (sum(column[1:], column[0]) for column in zip(*columns, strict=True))
     return np.maximum(cells, 0.0), rounding, below, above
 
 
 def mixture_loss(step: float, lowest: int, edges: Floats, p: Mixture, q: Mixture, sd: float) -> PrivacyLoss:
     """Loss of p against q when it increases and crosses ``step (lowest + k)`` at ``edges[k]``."""
-    p_cells, p_rounding, below, above = mixture_cells(edges, p, sd)
-    q_cells, q_rounding, _, _ = mixture_cells(edges, q, sd)
+    normals = {mean: normal_cells(edges, mean, sd) for mean in dict.fromkeys(mean for _, mean in (*p, *q))}
+    p_cells, p_rounding, below, above = _mixed(p, normals)
+    q_cells, q_rounding, _, _ = _mixed(q, normals)
     ratios = np.exp(step * np.arange(lowest, lowest + len(p_cells), dtype=float))
     return from_cells(step, lowest, p_cells, q_cells, p_rounding + ratios * q_rounding, below, above)
 

@@ -71,10 +71,12 @@ class Guarantee:
     def _epsilon_with_variation(self, exact: float, delta: float) -> float:
         """An epsilon, nearly the smallest, with delta(epsilon) + (1 + e^epsilon) total_variation <= delta."""
         guess = exact * (1.0 + 1e-6) + 1e-9
-        for _ in range(3):  # where the variation costs little, the epsilon at what is left of delta is a fixed point
+        for _ in range(
+            8
+        ):  # the epsilon at what is left of delta, from below: never beyond the smallest by more than 1e-6
             left = delta - self._variation_cost(guess)
             if left <= 0.0:
-                break
+                return math.inf
             needed = _epsilon(self._ordered, self.adjacency, left)
             if needed <= guess:
                 return guess
@@ -165,6 +167,8 @@ def combine(guarantees: Sequence[Guarantee]) -> Guarantee:
     if not guarantees:
         raise InvalidArgument("guarantees must hold at least one guarantee")
     first, *rest = guarantees
+    if not rest:
+        return first
     for other in rest:
         if (other.adjacency, other.unit) != (first.adjacency, first.unit):
             raise InvalidArgument(
@@ -188,9 +192,9 @@ def _epsilon(uses: Uses, adjacency: str, delta: float) -> float:
         return 0.0
     if delta == 0.0:
         return total(uses, lambda event: event.pure_epsilon(adjacency)) * (1 + 1e-14)
-    return min(bound.epsilon(delta) for bound in bounds_of(uses, adjacency))
+    return min((bound.epsilon(delta) for bound in bounds_of(uses, adjacency)), default=math.inf)
 
 
 @lru_cache(maxsize=256)
 def _delta(uses: Uses, adjacency: str, epsilon: float) -> float:
-    return min(bound.delta(epsilon) for bound in bounds_of(uses, adjacency)) if uses else 0.0
+    return min((bound.delta(epsilon) for bound in bounds_of(uses, adjacency)), default=1.0) if uses else 0.0

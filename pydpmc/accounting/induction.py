@@ -67,8 +67,26 @@ def cells_within_budget(shift: float, steps: int) -> int:
 def induction_profile(shift: float, steps: int) -> InductionProfile | None:
     """Profile of `steps` adaptively chosen bits of range `shift`, or None if it would take too long."""
     cells = cells_within_budget(shift, steps)
-    if cells == 0:
-        return None
+    return None if cells == 0 else _profile(shift, steps, cells)
+
+
+def rough_induction_epsilon(shift: float, steps: int, delta: float) -> float:
+    """About the epsilon of `induction_profile`, for small shifts, in a twentieth of the time.
+
+    Fewer bits of a larger range, with the same sum of squares and divided as finely, cost a little more, about in
+    proportion to the range: from two such games follows the one asked for.
+    """
+    cells = cells_within_budget(shift, steps)
+
+    def shorter(ratio: int) -> float:
+        few = max(1, round(steps / ratio**2))
+        return _profile(shift * math.sqrt(steps / few), few, cells).epsilon(delta)
+
+    found = math.nan if cells == 0 else 2.0 * shorter(3) - shorter(5)
+    return found if math.isfinite(found) else math.inf
+
+
+def _profile(shift: float, steps: int, cells: int) -> InductionProfile:
     depth = math.ceil(_depth(shift, steps) / shift * cells) + 1
     values = bit_induction(shift, steps, cells, depth)
     epsilons: Floats = shift / cells * np.arange(depth + 1, dtype=np.float64)

@@ -9,7 +9,8 @@ from functools import lru_cache
 from .cumulants import Cumulants
 from .fourier import compose
 from .gaussian import GDP
-from .grid import bucketed, choose_step
+from .grid import choose_step
+from .levels import bucketed
 from .uses import Uses, total_square
 
 LARGEST_ROUNDING_SHARE = 1e-3
@@ -57,15 +58,15 @@ def _epsilon(cumulants: Cumulants, delta: float) -> float:
     return best
 
 
-def composed_losses(uses: Uses, adjacency: str) -> ComposedLosses:
-    """Discretise every event on a common grid."""
+def composed_losses(uses: Uses, adjacency: str, rough: bool = False) -> ComposedLosses:
+    """Discretise every event on a common grid; a coarse one costs more epsilon and less time."""
     few = bucketed(_gaussians_merged(uses, adjacency))
-    return _on_one_grid(tuple(sorted(few, key=repr)), adjacency)
+    return _on_one_grid(tuple(sorted(few, key=repr)), adjacency, rough)
 
 
 @lru_cache(maxsize=3)
-def _on_one_grid(few: Uses, adjacency: str) -> ComposedLosses:
-    step = choose_step(few, adjacency)
+def _on_one_grid(few: Uses, adjacency: str, rough: bool) -> ComposedLosses:
+    step = choose_step(few, adjacency, rough)
     priced = [(event.privacy_loss(adjacency, step), n) for event, n in few]
     sides = max(len(losses) for losses, _ in priced)
     return ComposedLosses(

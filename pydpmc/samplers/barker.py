@@ -90,7 +90,7 @@ class Barker(Sampler):
 
     def choose(self, request: Request) -> Settings:
         """Fill in what was left open, within the budget."""
-        from .choose import choose
+        from .barker_choose import choose
 
         return choose(request)
 

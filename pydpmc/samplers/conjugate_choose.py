@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from ..errors import BudgetError, InvalidArgument, UnsupportedEventError
 from ..models import GaussianMean, LinearRegression
@@ -14,7 +13,7 @@ from .conjugate_settings import ConjugateSettings, Numbers
 from .request import Request
 
 Settings = TypeVar("Settings", bound=ConjugateSettings)
-PRECISION = 1e-6
+UNSPENT = 1e-6  # of epsilon: a search is quick here
 LEAST, MOST = 1e-12, 1e12
 NOT_NOTICED = 2.0**-16, 2.0**-29  # noise without privacy: over what one record adds, and per record
 
@@ -67,7 +66,7 @@ def _mean(request: Request, model: GaussianMean) -> MeanSettings:
 
     if not request.private or request.epsilon is None or sampler.w is not None or sampler.n0 is not None:
         return _affordable(request, at(request.w))
-    return at(_largest(lambda w: _fits(request, at(w)), LEAST, 1.0, request))
+    return _largest(request, at, 1.0)
 
 
 def _linear(request: Request, model: LinearRegression, sigma: float) -> LinearSettings:
@@ -92,11 +91,11 @@ def _linear(request: Request, model: LinearRegression, sigma: float) -> LinearSe
             "noise_multiplier must be set in the sampler when no epsilon is given; or give epsilon and delta, and the "
             "planner chooses"
         )
-    return at(_largest(lambda quiet: _fits(request, at(quiet)), LEAST, MOST, request))
+    return _largest(request, at, MOST)
 
 
 def _affordable(request: Request, settings: Settings) -> Settings:
-    if not request.private or request.epsilon is None or _fits(request, settings):
+    if not request.private or request.epsilon is None or request.fits(settings):
         return settings
     raise BudgetError(
         f"epsilon = {request.epsilon:g} at delta = {request.delta:g} does not pay for {settings.draws} draw(s) with "
@@ -104,23 +103,11 @@ def _affordable(request: Request, settings: Settings) -> Settings:
     )
 
 
-def _fits(request: Request, settings: ConjugateSettings) -> bool:
-    assert request.epsilon is not None
-    uses: list[Any] = settings.uses(request.adjacency, 1)
-    return request.cost(uses, settings.total_variation(1)) <= request.epsilon
-
-
-def _largest(fits: Callable[[float], bool], least: float, most: float, request: Request) -> float:
-    """Return the largest value that fits, to a few parts in a million; what is returned was itself checked."""
-    if fits(most):
-        return most
-    if not fits(least):
+def _largest(request: Request, at: Callable[[float], Settings], most: float) -> Settings:
+    try:
+        return request.largest(at, (LEAST, most), integer=False, unspent=UNSPENT)
+    except BudgetError:
         raise BudgetError(
             f"epsilon = {request.epsilon:g} at delta = {request.delta:g} cannot pay for {request.sampler.draws} "
             "draw(s); raise it, or ask for fewer"
-        )
-    low, high = least, most
-    while high > low * (1.0 + PRECISION):
-        middle = math.sqrt(low * high)
-        low, high = (middle, high) if fits(middle) else (low, middle)
-    return low
+        ) from None

@@ -11,6 +11,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ..accounting.gaussian import largest_mu
 from ..errors import BudgetError, InvalidArgument
 from .schedules import Constant, Floats, Polynomial, Schedule, as_schedule
 from .units import clip_of_unit
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 CALIBRATIONS = ("wang2015", "li2019")
 AS_PRINTED = math.sqrt(0.5)  # noise variance eta where Langevin dynamics need 2 eta
-SHARES = (1.0, 0.99, 0.98, 0.96, 0.9)  # of the step size that max_step_size finds, for what it leaves out
+FARTHEST = 16.0  # times what large noise multipliers allow: how far a step size is looked for
 
 
 @dataclass(frozen=True)
@@ -71,32 +72,26 @@ def _li2019(request: Request) -> GradientSettings:
         return _within_budget(request, _settings(request, given, sampling))
     if request.epsilon is None:
         raise InvalidArgument('calibration="li2019" needs step_size, or epsilon and delta to find the largest')
-    largest = _largest(request, _settings(request, Constant(per_mean), sampling))
-    for share in SHARES:
-        settings = _settings(request, Polynomial(a=share * largest * per_mean, gamma=1.0 / 3.0), sampling)
-        if _affordable(request, settings):
-            return settings
-    return _within_budget(request, settings)
-
-
-def _largest(request: Request, settings: GradientSettings) -> float:
-    from ..max_step_size import max_step_size
-
-    assert request.n is not None
-    if settings.sampling == "full":
+    if sampling == "full":
         raise InvalidArgument('calibration="li2019" with sampling="full": give step_size')
-    return max_step_size(
-        request.epsilon or math.nan,
-        request.delta or math.nan,
-        request.n,
-        settings.steps,
-        settings.clip,
-        batch_size=settings.batch_size,
-        adjacency="replace" if request.adjacency == "replace" else "add_remove",
-        decay=1.0 / 3.0,
-        sampling="poisson" if settings.sampling == "poisson" else "without_replacement",
-        noise="paper",
-        chains=request.chains,
+    return _largest(request, _settings(request, Polynomial(a=per_mean, gamma=1.0 / 3.0), sampling))
+
+
+def _largest(request: Request, unit: GradientSettings) -> GradientSettings:
+    """Return the run with the largest eta_1 within the budget, given that with eta_1 = 1."""
+    from .gradient_choose import costliest_share
+
+    assert request.epsilon is not None
+    assert request.delta is not None
+    assert isinstance(unit.schedule, Polynomial)
+    sensitivity = unit.rate * unit.sensitivity * (2.0 if request.adjacency == "replace" else 1.0)
+    square = request.chains * float(((sensitivity / unit.noise) ** 2).sum())  # of mu, where the noise is large
+    top = FARTHEST * largest_mu(request.epsilon, request.delta) ** 2 / square
+    first = unit.schedule.a
+    return costliest_share(
+        request,
+        lambda share: dataclasses.replace(unit, schedule=Polynomial(a=share * top * first, gamma=1.0 / 3.0)),
+        f'calibration="li2019": epsilon = {request.epsilon:g} cannot pay for {unit.steps} steps of any size',
     )
 
 
@@ -108,14 +103,8 @@ def _settings(request: Request, schedule: Schedule, sampling: str) -> GradientSe
     return dataclasses.replace(settings, heat=AS_PRINTED, calibration=sampler.calibration)
 
 
-def _affordable(request: Request, settings: GradientSettings) -> bool:
-    from .gradient_choose import cost
-
-    return request.epsilon is None or cost(request, settings) <= request.epsilon
-
-
 def _within_budget(request: Request, settings: GradientSettings) -> GradientSettings:
-    if not _affordable(request, settings):
+    if request.epsilon is not None and not request.fits(settings):
         raise BudgetError(
             f'calibration="{settings.calibration}" costs more than epsilon = {request.epsilon:g} at delta = '
             f"{request.delta:g}, whatever the paper says: take a smaller step_size, fewer steps or a larger batch_size"

@@ -5,9 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable
-from functools import lru_cache
 
-from .. import accounting as acc
 from ..errors import BudgetError, InvalidArgument, UnsupportedEventError
 from .gradient_calibration import calibrated
 from .gradient_settings import GradientSettings
@@ -140,72 +138,40 @@ def _batch(request: Request, step_size: float) -> tuple[str, int]:
     return ("full", 0) if 2 * batch > n else (sampling, batch)
 
 
-def cost(request: Request, settings: GradientSettings) -> float:
-    """Return the epsilon of all chains, and of what the start has cost, at the delta asked for."""
-    return request.cost(settings.uses(request.adjacency, request.chains), settings.total_variation(request.chains))
-
-
-def _fits(request: Request, settings: GradientSettings) -> bool:
-    assert request.epsilon is not None
-    return cost(request, settings) <= request.epsilon
-
-
 def _longest(request: Request, settings: GradientSettings) -> GradientSettings:
     """Return the longest run within the budget: privacy is paid in diffusion time."""
-    if not _fits(request, dataclasses.replace(settings, steps=1)):
+    try:
+        return request.largest(lambda steps: dataclasses.replace(settings, steps=int(steps)), (1, MOST_STEPS))
+    except BudgetError:
         raise BudgetError(
             f"step_size: one step costs more than epsilon = {request.epsilon:g} at delta = {request.delta:g}; take a "
             "smaller step_size, a larger batch_size or a smaller w"
-        )
-
-    @lru_cache(maxsize=8)
-    def run_of(steps: int) -> GradientSettings:
-        return dataclasses.replace(settings, steps=steps)
-
-    longest = request.largest(
-        lambda steps: request.priced(run_of(int(steps)).uses(request.adjacency, request.chains)), (1, MOST_STEPS)
-    )
-    run = run_of(int(longest))
-    while run.steps > 1 and not _fits(request, run):
-        shorter = run.steps - max(1, run.steps // 1000)  # the total variation of the random numbers costs a little too
-        run = run_of(shorter)
-    return run
+        ) from None
 
 
 def _widest(request: Request, settings: GradientSettings) -> GradientSettings:
     """Return the largest constant step size, up to the stable one, at which the given steps are within the budget."""
     assert isinstance(settings.schedule, Constant)
     top = settings.schedule.step_size
-    found = _largest_share(
-        request, settings, lambda share: dataclasses.replace(settings, schedule=Constant(top * share))
+    return costliest_share(
+        request,
+        lambda share: dataclasses.replace(settings, schedule=Constant(top * share)),
+        f"epsilon = {request.epsilon:g} cannot pay for {settings.steps} steps at any step size",
     )
-    if found is None:
-        raise BudgetError(f"epsilon = {request.epsilon:g} cannot pay for {settings.steps} steps at any step size")
-    return found
 
 
 def _hot_enough(request: Request, settings: GradientSettings) -> GradientSettings:
     """Return the given schedule with the noise raised, if need be, until it is within the budget."""
-    found = _largest_share(request, settings, lambda share: dataclasses.replace(settings, heat=share**-0.5))
-    if found is None:
-        raise BudgetError(f"epsilon = {request.epsilon:g} cannot pay for this schedule at any noise")
-    return found
+    return costliest_share(
+        request,
+        lambda share: dataclasses.replace(settings, heat=share**-0.5),
+        f"epsilon = {request.epsilon:g} cannot pay for this schedule at any noise",
+    )
 
 
-def _largest_share(
-    request: Request, whole: GradientSettings, part: Callable[[float], GradientSettings]
-) -> GradientSettings | None:
-    """Return the costliest part within the budget; `whole`, which is part(1), if that is."""
-    if _fits(request, whole):
-        return whole
-    parts = lru_cache(maxsize=8)(part)
-
-    def price(share: float) -> acc.Guarantee:
-        run = parts(share)
-        return request.priced(run.uses(request.adjacency, request.chains), run.total_variation(request.chains))
-
+def costliest_share(request: Request, part: Callable[[float], GradientSettings], refusal: str) -> GradientSettings:
+    """Return the part of a run, part(1) being the whole, that costs most and is within the budget."""
     try:
-        share = request.largest(price, (LEAST_SHARE, 1.0), integer=False)
+        return request.largest(part, (LEAST_SHARE, 1.0), integer=False)
     except BudgetError:
-        return None
-    return parts(share)
+        raise BudgetError(refusal) from None

@@ -6,7 +6,7 @@ import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -87,7 +87,8 @@ class GradientSettings:
     @cached_property
     def _uses_of_a_chain(self) -> list[tuple[Event, int]]:
         levels, counts = self._noise_multipliers()
-        return [(self._event(float(z)), int(k)) for z, k in zip(levels, counts, strict=True)]
+        kind = self.sampling, self.rate, self.batch_size, self.n
+        return [(_event(z, *kind), k) for z, k in zip(levels.tolist(), counts.tolist(), strict=True)]
 
     def _noise_multipliers(self) -> tuple[Floats, npt.NDArray[np.int64]]:
         """Return the distinct noise multipliers and their numbers of steps; where they are many, rounded down."""
@@ -103,15 +104,6 @@ class GradientSettings:
         down = np.minimum(levels, LEVEL_RATIO**power)
         starts = np.flatnonzero(np.r_[True, np.diff(power) > 0])
         return np.minimum.reduceat(down, starts), np.add.reduceat(counts, starts)
-
-    def _event(self, noise_multiplier: float) -> Event:
-        gaussian = Gaussian(noise_multiplier)
-        if self.sampling == "full":
-            return gaussian
-        if self.sampling == "poisson":
-            return gaussian.poisson(self.rate)
-        assert self.n is not None
-        return gaussian.without_replacement(self.batch_size, self.n)
 
     def total_variation(self, chains: int) -> float:
         """Return how far the random numbers of the run are from the laws that are accounted."""
@@ -194,3 +186,14 @@ class GradientSettings:
             ("calibration", f"{self.calibration}, its noise and step sizes as printed; epsilon is ours"),
             ("temperature", f"{span} times the target's: the chain targets {targets}, not exp(-U)"),
         ]
+
+
+@lru_cache(maxsize=4096)  # a search meets the same levels again and again
+def _event(noise_multiplier: float, sampling: str, rate: float, batch_size: int, n: int | None) -> Event:
+    gaussian = Gaussian(noise_multiplier)
+    if sampling == "full":
+        return gaussian
+    if sampling == "poisson":
+        return gaussian.poisson(rate)
+    assert n is not None
+    return gaussian.without_replacement(batch_size, n)

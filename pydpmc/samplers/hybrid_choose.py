@@ -15,7 +15,6 @@ from .request import Request
 
 SHARES = (0.1, 0.25, 0.5, 0.75, 0.9)
 WITHOUT_FORECAST = 0.5  # the paper's own
-ROUGHLY = 0.02  # share of epsilon that the chains which are only compared may leave
 
 
 def choose(request: Request) -> HybridSettings:
@@ -62,7 +61,7 @@ def _best(request: Request) -> HybridSettings:
     errors: dict[float, float] = {}
     for share in SHARES:
         try:
-            error = expected_error(request, _both(dataclasses.replace(request, unspent=ROUGHLY), share))
+            error = expected_error(request, _both(dataclasses.replace(request, rough=True), share))
         except BudgetError:
             continue
         if error is None:

@@ -15,6 +15,7 @@ from .request import Request
 
 LEAST_W = 1e-12
 SEARCH_PRECISION = 1.0002
+UNSPENT = 1e-5  # of epsilon: a search is quick here
 
 
 def choose(request: Request) -> LangevinSettings:
@@ -51,14 +52,8 @@ def settings_of(request: Request, w: float, draws: int) -> LangevinSettings:
     return LangevinSettings(model, public, draws, steps, step_size, w, sampler.bias)
 
 
-def _fits(request: Request, settings: LangevinSettings) -> bool:
-    assert request.epsilon is not None
-    cost = request.cost(settings.uses(request.adjacency, 1), settings.total_variation(1))
-    return cost <= request.epsilon
-
-
 def _affordable(request: Request, settings: LangevinSettings) -> LangevinSettings:
-    if not request.private or request.epsilon is None or _fits(request, settings):
+    if not request.private or request.epsilon is None or request.fits(settings):
         return settings
     raise BudgetError(
         f"epsilon = {request.epsilon:g} at delta = {request.delta:g} does not pay for w = {settings.w:.4g} with "
@@ -68,29 +63,29 @@ def _affordable(request: Request, settings: LangevinSettings) -> LangevinSetting
 
 def largest_w(request: Request, draws: int) -> LangevinSettings:
     """Return the run with the largest weight, at most 1, that the budget pays for."""
-
-    def fits(w: float) -> bool:
-        return _stable(request, w) and _fits(request, settings_of(request, w, draws))
-
-    if fits(1.0):
-        return settings_of(request, 1.0, draws)
-    low, high = 0.25, 1.0
-    while not fits(low):
-        low, high = low / 4.0, low
-        if low < LEAST_W:
-            raise BudgetError(
-                f"epsilon = {request.epsilon:g} at delta = {request.delta:g} cannot pay for {draws} draw(s) at any w; "
-                "raise it, or ask for fewer draws"
-            )
-    while high > SEARCH_PRECISION * low:
-        middle = math.sqrt(low * high)
-        low, high = (middle, high) if fits(middle) else (low, middle)
-    return settings_of(request, low, draws)
+    try:
+        return request.largest(
+            lambda w: settings_of(request, w, draws),
+            (LEAST_W, _largest_stable(request)),
+            integer=False,
+            unspent=UNSPENT,
+        )
+    except BudgetError:
+        raise BudgetError(
+            f"epsilon = {request.epsilon:g} at delta = {request.delta:g} cannot pay for {draws} draw(s) at any w; "
+            "raise it, or ask for fewer draws"
+        ) from None
 
 
-def _stable(request: Request, w: float) -> bool:
-    """Return whether a step size that was given contracts at this weight; a chosen one always does."""
+def _largest_stable(request: Request) -> float:
+    """Return the largest weight, at most 1, at which a step size that was given contracts; a chosen one always does."""
     assert request.n is not None
     public = dataclasses.replace(request.public, n=request.n)
     given = request.sampler.step_size
-    return given is None or given * curvature(request.model, public, w).largest < 2.0
+    low, high = LEAST_W, 1.0
+    if given is None or given * curvature(request.model, public, high).largest < 2.0:
+        return high
+    while high > SEARCH_PRECISION * low:
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if given * curvature(request.model, public, middle).largest < 2.0 else (low, middle)
+    return low

@@ -7,7 +7,6 @@ import math
 
 import numpy as np
 
-from .. import accounting as acc
 from ..errors import BudgetError, InvalidArgument
 from ..models import GaussianMean, LinearRegression
 from ..priors import Flat, Normal
@@ -18,6 +17,7 @@ from .posterior_sample_settings import PosteriorSampleSettings
 from .request import Request
 
 SMALLEST_WEIGHT = 1e-7
+UNSPENT = 1e-6  # of epsilon: a search is quick here
 GRID_BITS = 24
 CONJUGATE = "; with a known sigma, ConjugateSample needs no clamp"
 SPACING = 50  # steps between two draws of one inner chain, at the least
@@ -102,26 +102,16 @@ def _require_proper(request: Request) -> None:
 def _largest(request: Request, settings: PosteriorSampleSettings) -> PosteriorSampleSettings:
     assert request.epsilon is not None
     assert request.delta is not None
-    left = request.delta - (1.0 + math.exp(request.epsilon)) * settings.gamma
-    if left <= 0.0:
+    if (1.0 + math.exp(request.epsilon)) * settings.gamma >= request.delta:
         raise BudgetError(f"gamma = {settings.gamma:g} alone costs more than delta = {request.delta:g}; lower it")
-
-    def at(w: float) -> PosteriorSampleSettings:
-        return dataclasses.replace(settings, w=w)
-
-    w = acc.calibrate(
-        lambda w: [*at(w).uses(request.adjacency, 1), *request.earlier],
-        epsilon=request.epsilon,
-        delta=left,
-        adjacency=request.adjacency,
-        bracket=(SMALLEST_WEIGHT, 1.0),
-        integer=False,
-    )
-    while request.cost(at(w).uses(request.adjacency, 1), settings.gamma) > request.epsilon:
-        w *= 0.99  # what is left of delta at epsilon was only nearly enough
-        if w < SMALLEST_WEIGHT:
-            raise BudgetError(f"epsilon = {request.epsilon:g} pays for no draw at any useful weight; raise it")
-    return at(w)
+    try:
+        return request.largest(
+            lambda w: dataclasses.replace(settings, w=w), (SMALLEST_WEIGHT, 1.0), integer=False, unspent=UNSPENT
+        )
+    except BudgetError:
+        raise BudgetError(
+            f"epsilon = {request.epsilon:g} at delta = {request.delta:g} pays for no draw at any useful w; raise it"
+        ) from None
 
 
 def _grid(request: Request) -> tuple[float, ...]:

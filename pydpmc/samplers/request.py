@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..accounting import Event, Guarantee, calibrate, compose
+from ..accounting.calibration import about_largest
 from ..errors import InvalidArgument
 from ..models import Model
 from ..public import Public
 
+if TYPE_CHECKING:
+    from .protocol import RunSettings
+
 UNSPENT = 5e-4
+Run = TypeVar("Run", bound="RunSettings")
 
 
 @dataclass(frozen=True)
@@ -27,7 +33,7 @@ class Request:
     epsilon: float | None
     delta: float | None
     earlier: tuple[Guarantee, ...] = ()  # of the posteriors that the start comes from
-    unspent: float = UNSPENT  # share of epsilon that a search may leave
+    rough: bool = False  # whether a run is only to be compared with others
 
     @property
     def n(self) -> int | None:
@@ -50,28 +56,46 @@ class Request:
         """The length of theta."""
         return self.model.dim(self.public)
 
-    def priced(self, uses: Sequence[tuple[Event, int]], total_variation: float = 0.0) -> Guarantee:
-        """Return the guarantee of these uses together with whatever the start has cost."""
-        own: list[tuple[Event, int] | Guarantee] = [*uses, *self.earlier]
-        return compose(own, adjacency=self.adjacency, unit=self.public.unit, total_variation=total_variation)
-
-    def cost(self, uses: Sequence[tuple[Event, int]], total_variation: float = 0.0) -> float:
-        """Return epsilon of these uses together with whatever the start has cost."""
+    def cost(self, run: RunSettings) -> float:
+        """Return epsilon of all chains of a run together with whatever the start has cost."""
         assert self.delta is not None
-        return self.priced(uses, total_variation).epsilon(self.delta)
+        return self._priced(run).epsilon(self.delta)
+
+    def fits(self, run: RunSettings) -> bool:
+        """Return whether the budget pays for a run."""
+        assert self.epsilon is not None
+        return self.cost(run) <= self.epsilon
 
     def largest(
-        self, guarantee: Callable[[float], Guarantee], bracket: tuple[float, float], integer: bool = True
-    ) -> float:
-        """Return the largest parameter within the bracket whose guarantee the budget pays for."""
+        self,
+        run_of: Callable[[float], Run],
+        bracket: tuple[float, float],
+        integer: bool = True,
+        unspent: float = UNSPENT,
+    ) -> Run:
+        """Return the run of the largest parameter within the bracket that the budget pays for.
+
+        `unspent` is the share of epsilon that the search may leave.
+        """
         assert self.epsilon is not None
-        return calibrate(
-            lambda x: [guarantee(x)],
+        assert self.delta is not None
+        runs = lru_cache(maxsize=8)(run_of)
+        if self.rough:
+            budget = self.epsilon, self.delta
+            return runs(about_largest(lambda x: self._priced(runs(x)), *budget, self.adjacency, bracket, integer))
+        parameter = calibrate(
+            lambda x: [self._priced(runs(x))],
             epsilon=self.epsilon,
-            delta=self.delta or 0.0,
+            delta=self.delta,
             adjacency=self.adjacency,
             bracket=bracket,
             integer=integer,
             unit=self.public.unit,
-            unspent=self.unspent,
+            unspent=unspent,
         )
+        return runs(parameter)
+
+    def _priced(self, run: RunSettings) -> Guarantee:
+        own: list[tuple[Event, int] | Guarantee] = [*run.uses(self.adjacency, self.chains), *self.earlier]
+        variation = run.total_variation(self.chains)
+        return compose(own, adjacency=self.adjacency, unit=self.public.unit, total_variation=variation)

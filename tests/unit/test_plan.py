@@ -207,7 +207,7 @@ def test_private_false_has_no_guarantee_and_says_so():
         "plan.py",
         "plan_page.py",
         "public.py",
-        *(f"samplers/{m}.py" for m in ("barker", "choose", "forecast", "settings", "walk")),
+        *(f"samplers/{m}.py" for m in ("barker", "barker_choose", "barker_draft", "forecast", "settings", "walk")),
     ],
 )
 def test_planning_cannot_see_data(module):

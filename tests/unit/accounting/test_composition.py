@@ -11,7 +11,8 @@ from pydpmc import accounting as acc
 from pydpmc.accounting.cumulants import Cumulants
 from pydpmc.accounting.fourier import compose as fourier_compose
 from pydpmc.accounting.gaussian import gdp_epsilon
-from pydpmc.accounting.grid import bucketed, choose_step
+from pydpmc.accounting.grid import choose_step
+from pydpmc.accounting.levels import bucketed
 from pydpmc.accounting.losses import ComposedLosses, composed_losses
 from pydpmc.errors import UnsupportedEventError
 

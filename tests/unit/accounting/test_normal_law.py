@@ -31,7 +31,7 @@ def test_erfcx_is_right_to_a_few_ulps(low, high):
 def test_normal_cdf_is_right_to_what_its_tail_is_charged(low, high):
     points = np.random.default_rng(2).uniform(low, high, 300)
     errors = relative_errors(_core.normal_cdf, mpmath.ncdf, points)
-    charged = 4 * UNIT * (2 + np.minimum(points, 0.0) ** 2)  # gaussian_cells.mixture_cells
+    charged = 4 * UNIT * (2 + np.minimum(points, 0.0) ** 2)  # gaussian_cells.normal_cells
     assert np.all(errors < charged / 2)
 
 
