@@ -71,9 +71,8 @@ class Guarantee:
     def _epsilon_with_variation(self, exact: float, delta: float) -> float:
         """An epsilon, nearly the smallest, with delta(epsilon) + (1 + e^epsilon) total_variation <= delta."""
         guess = exact * (1.0 + 1e-6) + 1e-9
-        for _ in range(
-            8
-        ):  # the epsilon at what is left of delta, from below: never beyond the smallest by more than 1e-6
+        # The epsilon at what is left of delta, from below: never beyond the smallest by more than 1e-6.
+        for _ in range(8):
             left = delta - self._variation_cost(guess)
             if left <= 0.0:
                 return math.inf
