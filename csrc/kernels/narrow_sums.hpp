@@ -49,7 +49,8 @@ struct FloatSums {
     if (rows == most_rows) flush();
   }
 
-  PYDPMC_INLINE static double intercept(double factor) noexcept { return static_cast<float>(factor); }
+  // Not rounded to single precision first, which compilers leave out at times.
+  PYDPMC_INLINE static double intercept(double factor) noexcept { return factor; }
 
   void flush() noexcept {
     const uint32_t magic = narrow_magic_bits * static_cast<uint32_t>(rows);

@@ -141,6 +141,16 @@ def test_sixteen_bit_predictors_are_exact(width, rng):
             assert abs(found - float(r) * per_factor) < 0.6
 
 
+def test_the_intercept_is_rounded_once(rng):
+    """The factor of a record without features, next to the middle of two integers: single precision would meet it."""
+    data = dp.Data(np.zeros((1, 16)), [1.0], row_norm=1.0, storage="float32")
+    of = arguments(data, "linear_regression", True)
+    for isa in _core.available_isas():
+        assert _core.use_isa(isa)
+        for middle, nearest in ((1026638.5 + 1e-7, 1026639), (1026639.5 - 1e-7, 1026639)):
+            assert total(of, np.zeros(17), 10.0, middle / 4, [0])[0] == nearest  # (1 - 0) / sigma^2 = 4
+
+
 @pytest.mark.parametrize("storage", NARROW)
 @pytest.mark.parametrize("slope", [np.nan, np.inf, 1e300])
 def test_slopes_beyond_all_bounds_add_nothing_or_a_clipped_gradient(slope, storage, rng):
