@@ -119,8 +119,9 @@ class _Search:
         if x not in self.known:
             given = self.guarantee(x)
             alone = dataclasses.replace(given, total_variation=0.0)
-            beyond = alone.epsilon(self.budget_delta) > self.target
-            self.known[x] = alone.epsilon(self._left(given)) if beyond else given.epsilon(self.budget_delta)
+            least = alone.epsilon(self.budget_delta)
+            beyond = least > self.target
+            self.known[x] = max(least, alone.epsilon(self._left(given))) if beyond else given.epsilon(self.budget_delta)
         return self.known[x]
 
     def _left(self, given: Guarantee) -> float:

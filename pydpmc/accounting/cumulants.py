@@ -15,7 +15,8 @@ LARGEST_TILTED_LOSS = 300.0
 LARGEST_TILTED_STEP = 2.0
 MOST_BISECTIONS = 16
 SAME_TILT = 0.05  # difference of log delta that is no reason for another tilt
-FEW_ATOMS = 512  # of each loss, where only about the moments are wanted
+FEW_ATOMS, TOP_ATOMS = 512, 256  # of each loss, where only about the moments are wanted; the last are kept as they are
+LOCATED = 0.7  # standard deviations within which a mean counts as found
 
 
 class Cumulants:
@@ -82,28 +83,37 @@ class Cumulants:
     def _tilt(self, too_small: Callable[[float, float, float], bool]) -> float:
         """Roughly the smallest tilt >= 0 at which `too_small(tilt, K, K')` ends. Any is valid, so few atoms will do.
 
-        Heavy tails move the mean abruptly, so the search ends when the mean is located, not the tilt.
+        If they misplace the mean there, the window would miss what matters, and all atoms are asked.
         """
         limit = min(LARGEST_TILTED_LOSS / self.largest, LARGEST_TILTED_STEP / self.items[0][0].step)
-        low, at_low = 0.0, self.about.derivatives(0.0)
-        if not too_small(low, *at_low[:2]):
-            return low
-        high = min(limit, 1.0 / math.sqrt(max(at_low[2], 1e-300)))
-        at_high = self.about.derivatives(high)
-        while high < limit and too_small(high, *at_high[:2]):
-            low, at_low = high, at_high
-            high = min(limit, 2.0 * high)
-            at_high = self.about.derivatives(high)
-        for _ in range(MOST_BISECTIONS):
-            if at_high[1] - at_low[1] <= 0.7 * math.sqrt(max(at_low[2], 0.0)):
-                break
-            middle = 0.5 * (low + high)
-            at_middle = self.about.derivatives(middle)
-            if too_small(middle, *at_middle[:2]):
-                low, at_low = middle, at_middle
-            else:
-                high, at_high = middle, at_middle
-        return high
+        tilt = _located(self.about, too_small, limit)
+        _, mean, variance = self.exact.derivatives(tilt)
+        if abs(self.about.derivatives(tilt)[1] - mean) <= LOCATED * math.sqrt(max(variance, 0.0)):
+            return tilt
+        return _located(self.exact, too_small, limit)
+
+
+def _located(laws: _Flat, too_small: Callable[[float, float, float], bool], limit: float) -> float:
+    """Heavy tails move the mean abruptly, so the search ends when the mean is located, not the tilt."""
+    low, at_low = 0.0, laws.derivatives(0.0)
+    if not too_small(low, *at_low[:2]):
+        return low
+    high = min(limit, 1.0 / math.sqrt(max(at_low[2], 1e-300)))
+    at_high = laws.derivatives(high)
+    while high < limit and too_small(high, *at_high[:2]):
+        low, at_low = high, at_high
+        high = min(limit, 2.0 * high)
+        at_high = laws.derivatives(high)
+    for _ in range(MOST_BISECTIONS):
+        if at_high[1] - at_low[1] <= LOCATED * math.sqrt(max(at_low[2], 0.0)):
+            break
+        middle = 0.5 * (low + high)
+        at_middle = laws.derivatives(middle)
+        if too_small(middle, *at_middle[:2]):
+            low, at_low = middle, at_middle
+        else:
+            high, at_high = middle, at_middle
+    return high
 
 
 class _Flat:
@@ -153,11 +163,12 @@ def _one_after_the_other(parts: Sequence[Floats]) -> Floats:
 
 
 def _thinned(masses: Floats, losses: Floats) -> tuple[Floats, Floats]:
-    """About the same law: neighbouring atoms as one, where they are on average."""
-    width = -(-len(masses) // FEW_ATOMS)
-    if width == 1:
+    """About the same law: neighbouring atoms as one, where they are on average, but not the last, which tilts seek."""
+    below = len(masses) - TOP_ATOMS
+    width = -(-below // FEW_ATOMS)
+    if width <= 1:
         return masses, losses
-    starts = np.arange(0, len(masses), width)
+    starts = np.append(np.arange(0, below, width), np.arange(below, len(masses)))
     sums = np.add.reduceat(masses, starts)
     means = np.add.reduceat(masses * losses, starts) / np.maximum(sums, 1e-300)
     return sums, np.where(sums > 1e-280, means, losses[starts])

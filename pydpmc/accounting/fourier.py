@@ -110,7 +110,7 @@ def _tilting_error(cumulants: Cumulants, tilt: float) -> float:
 def _transformed(masses: Floats, frequencies: NDArray[np.int64], length: int) -> NDArray[np.complex128]:
     """The spectrum at these frequencies: summed directly where they are few and the rounding is that of a transform.
 
-    A sum over rows of sums over columns rounds once a term of each: half an ulp times sqrt(2), and 7 for the twiddles,
+    A sum over rows of sums over columns rounds once a term of each: half an ulp times sqrt(2), and 10 for the twiddles,
     are fewer than the 8 (log2(length) + 8) ulps that are paid for.
     """
     columns = math.isqrt(len(masses)) + 1

@@ -38,7 +38,7 @@ def loss_scales(events: Sequence[Event], adjacency: str) -> Floats:
         family.sort(key=size_of)
         places = [k for _, k in family]
         known = np.unique(np.linspace(0, len(family) - 1, SCALED_LEVELS).astype(int))
-        logs = np.log([loss_scale(family[k][0], adjacency) for k in known])
+        logs = np.log(np.maximum([loss_scale(family[k][0], adjacency) for k in known], 1e-300))
         sizes = np.log([max(size_of(use), 1e-300) for use in family])
         scales[places] = np.exp(np.transpose([np.interp(sizes, sizes[known], column) for column in logs.T]))
     return scales

@@ -1,6 +1,7 @@
 """What the transform leaves out is paid for, and an epsilon is the smallest whose delta was checked."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -112,3 +113,15 @@ def test_an_epsilon_is_the_smallest_that_holds(name, delta, tilt):
         return
     assert composed.delta(epsilon) <= delta
     assert epsilon == 0.0 or composed.delta(epsilon * (1 - 1e-7) - 1e-11) > delta
+
+
+@pytest.mark.parametrize(("z", "rate", "n"), [(1.0, 0.006, 100), (0.7, 0.006, 1000), (1.0, 0.001, 1000)])
+@pytest.mark.parametrize("adjacency", ["add_remove", "replace"])
+def test_delta_falls_and_agrees_with_epsilon_where_few_atoms_hold_the_positive_losses(z, rate, n, adjacency):
+    """A record that is added: all losses above 0 are at the very top of a long law."""
+    guarantee = acc.compose([(acc.Gaussian(z).poisson(rate), n)], adjacency)
+    points = [0.1, 0.3, 0.5, 0.9, 1.5, 3.0, 5.0]
+    deltas = [guarantee.delta(epsilon) for epsilon in points]
+    assert all(later < earlier < 1 for earlier, later in pairwise(deltas))
+    for epsilon, delta in zip(points, deltas, strict=True):
+        assert guarantee.epsilon(delta) == pytest.approx(epsilon, rel=1e-3, abs=1e-4)
