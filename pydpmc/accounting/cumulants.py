@@ -51,8 +51,19 @@ class Cumulants:
         return self._latest[1]
 
     def tilt_for_epsilon(self, epsilon: float) -> float:
-        """About the tilt whose mean is epsilon."""
-        return self._tilt(lambda tilt, value, mean: mean < epsilon)
+        """About the tilt whose mean is epsilon.
+
+        If few atoms misplace the mean there, the window would miss epsilon, and all atoms are asked.
+        """
+
+        def too_small(tilt: float, value: float, mean: float) -> bool:
+            return mean < epsilon
+
+        tilt = self._tilt(too_small)
+        _, mean, variance = self.exact.derivatives(tilt)
+        if abs(self.about.derivatives(tilt)[1] - mean) <= LOCATED * math.sqrt(max(variance, 0.0)):
+            return tilt
+        return _located(self.exact, too_small, self._largest_tilt)
 
     def reach(self, tilt: float, sign: int) -> float:
         """Loss beyond which (sign 1: above, -1: below) the tilted law has at most OUTSIDE, by Chernoff.
@@ -80,17 +91,13 @@ class Cumulants:
             push *= 0.7
         return found
 
-    def _tilt(self, too_small: Callable[[float, float, float], bool]) -> float:
-        """Roughly the smallest tilt >= 0 at which `too_small(tilt, K, K')` ends. Any is valid, so few atoms will do.
+    @property
+    def _largest_tilt(self) -> float:
+        return min(LARGEST_TILTED_LOSS / self.largest, LARGEST_TILTED_STEP / self.items[0][0].step)
 
-        If they misplace the mean there, the window would miss what matters, and all atoms are asked.
-        """
-        limit = min(LARGEST_TILTED_LOSS / self.largest, LARGEST_TILTED_STEP / self.items[0][0].step)
-        tilt = _located(self.about, too_small, limit)
-        _, mean, variance = self.exact.derivatives(tilt)
-        if abs(self.about.derivatives(tilt)[1] - mean) <= LOCATED * math.sqrt(max(variance, 0.0)):
-            return tilt
-        return _located(self.exact, too_small, limit)
+    def _tilt(self, too_small: Callable[[float, float, float], bool]) -> float:
+        """Roughly the smallest tilt >= 0 at which `too_small(tilt, K, K')` ends. Any is valid, so few atoms will do."""
+        return _located(self.about, too_small, self._largest_tilt)
 
 
 def _located(laws: _Flat, too_small: Callable[[float, float, float], bool], limit: float) -> float:
