@@ -17,7 +17,7 @@ from pydpmc.run import _target_arguments
 from pydpmc.starts import start_points
 
 FAR, CLIP = 1000.0, 0.5
-TRIALS, CONFIDENCE, DELTA = 200_000, 1e-6, 1e-3
+TRIALS, CONFIDENCE, DELTA = 800_000, 1e-6, 1e-3
 
 
 def query(y, z, *, adjacency, sampling, batch_size=None, public_n=None, method=dp.SGLD):
