@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "concepts.hpp"
+#include "random/process_place.hpp"
 #include "second_moments.hpp"
 
 namespace pydpmc {
@@ -17,6 +18,8 @@ struct KernelTable {
                           std::uint32_t* out, std::size_t blocks) noexcept;
   void (*alias_outcomes)(const std::uint32_t* entry, const std::uint64_t* words, std::size_t n,
                          std::uint32_t* out) noexcept;
+  std::size_t (*running_members)(const std::uint32_t* gap, std::size_t n, std::uint32_t open,
+                                 ProcessPlace& place) noexcept;
   std::size_t (*keep_unmarked)(std::uint32_t* values, std::size_t n) noexcept;
   std::size_t (*normal_candidates)(const std::uint32_t* low, const std::uint16_t* high, std::size_t count,
                                    std::int64_t* values, std::uint16_t* unsettled) noexcept;

@@ -10,6 +10,7 @@
 #include "random/chacha20_blocks.hpp"
 #include "random/keep_unmarked.hpp"
 #include "random/normal_candidates.hpp"
+#include "random/running_members.hpp"
 
 #define PYDPMC_STRING(x) #x
 #define PYDPMC_NAME(x) PYDPMC_STRING(x)
@@ -17,18 +18,10 @@
 PYDPMC_ISA_BEGIN
 
 extern const KernelTable table;
-const KernelTable table{PYDPMC_NAME(PYDPMC_ISA),
-                        chacha20_blocks,
-                        alias_outcomes,
-                        keep_unmarked,
-                        normal_candidates,
-                        log_likelihoods,
-                        full_ratio,
-                        batch_ratio,
-                        gradient_sums,
-                        narrow_sums,
-                        moment_sums,
-                        squared_norms,
-                        log_density};
+const KernelTable table{PYDPMC_NAME(PYDPMC_ISA), chacha20_blocks, alias_outcomes,
+                        running_members,         keep_unmarked,   normal_candidates,
+                        log_likelihoods,         full_ratio,      batch_ratio,
+                        gradient_sums,           narrow_sums,     moment_sums,
+                        squared_norms,           log_density};
 
 PYDPMC_ISA_END

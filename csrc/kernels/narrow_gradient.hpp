@@ -4,6 +4,8 @@
 // What a record adds depends on the record and theta alone; its norm: docs/privacy/sgld.md, lemma 2'.
 #pragma once
 
+#include <type_traits>
+
 #include "kernels/narrow_predictors.hpp"
 #include "kernels/narrow_sums.hpp"
 #include "kernels/row_queue.hpp"
@@ -14,10 +16,12 @@ template <class Model, class Scalar>
 [[gnu::noinline]] void add_narrow(const ModelSpec& spec, const Table<Scalar>& table,
                                   const RowSquares& squares, const Prepared& p, float* scratch,
                                   const Batch& batch, const GradientGrid& grid, int64_t* sums) noexcept {
-  using Sums = typename NarrowSumsOf<Scalar>::Type;
+  constexpr bool floats = std::is_same_v<Scalar, float>;
+  using Slopes = std::conditional_t<floats, FloatSlopes, DigitSlopes>;
+  using Sums = std::conditional_t<floats, FloatSums, Fixed16Sums>;
   const int columns = spec.columns, width = (columns + narrow_lanes - 1) / narrow_lanes * narrow_lanes;
   const int shift = spec.intercept ? 1 : 0;
-  const typename NarrowSlopesOf<Scalar>::Type slopes(p.slopes, columns, width, scratch);
+  const Slopes slopes(p.slopes, columns, width, scratch);
   Sums slope_sums(scratch + width, sums + shift, columns, width);
   I8 ones = zero_i8();
   RowQueue<Scalar> queue(table, squares, batch);

@@ -105,15 +105,4 @@ class DigitSlopes {
   double unit_;
 };
 
-template <class Scalar>
-struct NarrowSlopesOf;
-template <>
-struct NarrowSlopesOf<float> {
-  using Type = FloatSlopes;
-};
-template <>
-struct NarrowSlopesOf<int16_t> {
-  using Type = DigitSlopes;
-};
-
 PYDPMC_ISA_END

@@ -108,15 +108,4 @@ struct Fixed16Sums {
   }
 };
 
-template <class Scalar>
-struct NarrowSumsOf;
-template <>
-struct NarrowSumsOf<float> {
-  using Type = FloatSums;
-};
-template <>
-struct NarrowSumsOf<int16_t> {
-  using Type = Fixed16Sums;
-};
-
 PYDPMC_ISA_END

@@ -8,7 +8,7 @@
 namespace pydpmc::alias_field {
 
 inline constexpr int bits = 21, column_bits = 12;
-inline constexpr std::size_t per_word = 3;
+inline constexpr std::size_t words = 8, per_word = 3;  // taken at a time; outcomes of one
 inline constexpr std::uint32_t mask = (std::uint32_t{1} << bits) - 1;
 inline constexpr std::uint32_t column = (std::uint32_t{1} << column_bits) - 1;
 inline constexpr std::uint32_t unsettled = std::uint32_t{1} << 31;

@@ -10,6 +10,7 @@
 
 #include "dispatch.hpp"
 #include "random/alias_table.hpp"
+#include "random/process_place.hpp"
 #include "random/word_supply.hpp"
 
 namespace pydpmc {
@@ -31,18 +32,20 @@ class BernoulliProcess {
   static constexpr std::size_t most_at_once = WordSupply::longest_run * alias_field::per_word;
 
   // 1 <= n <= 2^31, so that positions behind n fit into 32 bits.
-  BernoulliProcess(const GapTables& tables, std::uint32_t n) noexcept : tables_(&tables), n_(n) {
-    const double gaps = (tables.sparse() ? 2.0 : 1.0) * n * tables.rate / (1.0 - tables.overflow);
-    words_ = static_cast<std::size_t>((gaps + 2.0 * std::sqrt(gaps)) / alias_field::per_word) + 1;
-  }
+  BernoulliProcess(const GapTables& tables, std::uint32_t n) noexcept
+      : tables_(&tables),
+        n_(n),
+        words_per_index_((tables.sparse() ? 2.0 : 1.0) * tables.rate / (1.0 - tables.overflow) /
+                         alias_field::per_word) {}
 
-  // More than a draw needs most of the time.
-  std::size_t words() const noexcept { return words_; }
+  WordSupply supply(Stream& stream) const noexcept {
+    return {stream, tables_->sparse() ? 2 * alias_field::words : alias_field::words, wanted(0)};
+  }
 
   // Writes the members and returns their number; stops early, with a number above `most`, if there are more.
   // `out` has room for most + most_at_once.
   std::size_t draw(WordSupply& supply, std::size_t most, std::uint32_t* out) const noexcept {
-    Place place{0, 0, out};
+    ProcessPlace place{0, 0, out};
     while (place.at < n_ && place.count <= most) {
       if (tables_->sparse())
         advance_sparse(supply, place);
@@ -54,84 +57,56 @@ class BernoulliProcess {
   }
 
  private:
-  static constexpr std::uint32_t more = alias_field::column;
+  static constexpr std::uint32_t more = alias_field::column, unsettled = alias_field::unsettled;
+  using Outcomes = std::uint32_t[most_at_once];
 
-  struct Place {
-    std::uint32_t at;  // the first index that is not decided
-    std::size_t count;
-    std::uint32_t* out;
-
-    void step(std::uint32_t gap) noexcept {
-      const std::uint32_t member = gap != more;
-      out[count] = at + gap;
-      count += member;
-      at += gap + member;
-    }
-  };
+  // Words, on average, from an index on.
+  std::size_t wanted(std::uint32_t at) const noexcept {
+    return static_cast<std::size_t>((n_ - at) * words_per_index_);
+  }
 
   static std::uint32_t settled(const AliasTable& table, std::uint32_t outcome, WordSupply& supply) noexcept {
-    return outcome & alias_field::unsettled ? settle(table, outcome, supply) : outcome;
+    return outcome & unsettled ? table.settle(outcome & alias_field::mask, supply) : outcome;
   }
 
-  // Rare, and kept out of the loops, which have no registers to spare.
-  [[gnu::noinline]] static std::uint32_t settle(const AliasTable& table, std::uint32_t outcome,
-                                                WordSupply& supply) noexcept {
-    return table.settle(outcome & alias_field::mask, supply);
+  [[gnu::noinline]] void advance(WordSupply& supply, ProcessPlace& place) const noexcept {
+    Outcomes gap;
+    const WordSupply::Run run = supply.run(wanted(place.at));
+    kernels().alias_outcomes(tables_->gap.entry.data(), run.words, run.size, gap);
+    add(gap, run.size * alias_field::per_word, more, place,
+        [&](std::size_t i) { return settled(tables_->gap, gap[i], supply); });
   }
 
-  // Four gaps at a time, as running sums, if all are settled and end at a member.
-  [[gnu::noinline]] void advance(WordSupply& supply, Place& place) const noexcept {
-    typedef std::uint32_t Four __attribute__((vector_size(16)));
-    typedef std::uint64_t Two __attribute__((vector_size(16)));
-    std::uint32_t outcome[most_at_once];
-    const WordSupply::Run run = supply.run();
-    kernels().alias_outcomes(tables_->gap.entry.data(), run.words, run.size, outcome);
-    Place p = place;
-    Four last = Four{} + (p.at - 1);  // of the members, in every lane: a round trip to p.at would take longer
-    for (std::size_t i = 0; i < run.size * alias_field::per_word; i += 4) {
-      Four step;
-      std::memcpy(&step, outcome + i, sizeof step);
-      step += 1;
-      const Two special = (Two)(step & ~more);
-      if (special[0] | special[1]) [[unlikely]] {
-        p.at = last[0] + 1;
-        for (std::size_t j = i; j < i + 4; ++j) p.step(settled(tables_->gap, outcome[j], supply));
-        last = Four{} + (p.at - 1);
-        continue;
-      }
-      const Four zero{};
-      step += __builtin_shufflevector(step, zero, 4, 0, 1, 2);
-      step += __builtin_shufflevector(step, zero, 4, 4, 0, 1);
-      const Four members = step + last;
-      std::memcpy(p.out + p.count, &members, sizeof members);
-      p.count += 4;
-      last = __builtin_shufflevector(members, members, 3, 3, 3, 3);
-    }
-    p.at = last[0] + 1;
-    place = p;
-  }
-
-  [[gnu::noinline]] void advance_sparse(WordSupply& supply, Place& place) const noexcept {
-    std::uint32_t quotient[most_at_once / 2], remainder[most_at_once / 2];
-    const WordSupply::Run run = supply.run();
-    const std::size_t half = run.size / 2;
+  // A gap is below 2^24, so that a run ends below 2^32.
+  [[gnu::noinline]] void advance_sparse(WordSupply& supply, ProcessPlace& place) const noexcept {
+    constexpr int bits = alias_field::column_bits;
+    Outcomes quotient, remainder, gap;
+    const WordSupply::Run run = supply.run(wanted(place.at));
+    const std::size_t half = run.size / 2, end = half * alias_field::per_word;
     kernels().alias_outcomes(tables_->gap.entry.data(), run.words, half, quotient);
     kernels().alias_outcomes(tables_->remainder.entry.data(), run.words + half, half, remainder);
-    Place p = place;
-    for (std::size_t i = 0; i < half * alias_field::per_word; ++i) {
-      const std::uint64_t q = settled(tables_->gap, quotient[i], supply), member = q != more;
-      const std::uint64_t r = settled(tables_->remainder, remainder[i], supply) & -member;
-      const std::uint64_t at = p.at + (q << alias_field::column_bits) + r;
-      p.out[p.count] = static_cast<std::uint32_t>(at);
-      p.count += member & (at < n_);
-      p.at = static_cast<std::uint32_t>(std::min<std::uint64_t>(at + member, n_));
+    const auto joined = [](std::uint32_t q, std::uint32_t r) { return q << bits | (q == more ? 0 : r); };
+    for (std::size_t i = 0; i < end; ++i)
+      gap[i] = joined(quotient[i] & more, remainder[i] & more) | ((quotient[i] | remainder[i]) & unsettled);
+    add(gap, end, more << bits, place, [&](std::size_t i) {
+      const std::uint32_t q = settled(tables_->gap, quotient[i], supply);
+      return joined(q, settled(tables_->remainder, remainder[i], supply));
+    });
+  }
+
+  // By eights where all gaps are settled.
+  template <class Settled>
+  static void add(const std::uint32_t* gap, std::size_t end, std::uint32_t open, ProcessPlace& place,
+                  const Settled& settled_gap) noexcept {
+    for (std::size_t i = 0; i < end;) {
+      i += kernels().running_members(gap + i, end - i, open, place);
+      for (const std::size_t eight = std::min(i + 8, end); i < eight; ++i) place.step(settled_gap(i), open);
     }
-    place = p;
   }
 
   const GapTables* tables_;
   std::uint32_t n_;
-  std::size_t words_;
+  double words_per_index_;
 };
 
 }  // namespace pydpmc

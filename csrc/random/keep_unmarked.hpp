@@ -6,12 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#if defined(__AVX2__)
-#include <immintrin.h>
-#endif
-
-#include "isa.hpp"
 #include "random/dropped.hpp"
+#include "vec/words.hpp"
 
 PYDPMC_ISA_BEGIN
 
@@ -26,19 +22,29 @@ inline constexpr std::array<std::uint64_t, 256> lanes_left = [] {
 }();
 #endif
 
+// Writes those of eight words that are not in a set; returns how many they are. Up to eight are overwritten.
+PYDPMC_INLINE std::size_t keep_unmarked(std::uint32_t* to, Words8 v, unsigned gone) noexcept {
+#if defined(__AVX2__)
+  const __m256i order = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(static_cast<long long>(lanes_left[gone])));
+  store_words(to, (Words8)_mm256_permutevar8x32_epi32((__m256i)v, order));
+  return 8 - static_cast<std::size_t>(std::popcount(gone));
+#else
+  std::size_t kept = 0;
+  for (unsigned k = 0; k < 8; ++k) {
+    to[kept] = v[k];
+    kept += ~gone >> k & 1;
+  }
+  return kept;
+#endif
+}
+
 // Removes dropped members; returns how many are left.
 static std::size_t keep_unmarked(std::uint32_t* values, std::size_t n) noexcept {
   std::size_t kept = 0, i = 0;
-#if defined(__AVX2__)
   for (; i + 8 <= n; i += 8) {
-    const __m256i x = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(values + i));
-    const __m256i marked = _mm256_cmpeq_epi32(x, _mm256_set1_epi32(static_cast<int>(dropped)));
-    const auto gone = static_cast<unsigned>(_mm256_movemask_ps(_mm256_castsi256_ps(marked)));
-    const __m256i order = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(static_cast<long long>(lanes_left[gone])));
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(values + kept), _mm256_permutevar8x32_epi32(x, order));
-    kept += 8 - static_cast<std::size_t>(std::popcount(gone));
+    const Words8 v = load_words(values + i);
+    kept += keep_unmarked(values + kept, v, sign_bits((Words8)(v == dropped)));
   }
-#endif
   for (; i < n; ++i) {
     const std::uint32_t value = values[i];
     values[kept] = value;

@@ -7,12 +7,8 @@
 #include <cstdint>
 #include <cstring>
 
-#if defined(__SSE2__)
-#include <immintrin.h>
-#endif
-
-#include "isa.hpp"
 #include "random/rounded_normal_table.hpp"
+#include "vec/words.hpp"
 
 PYDPMC_ISA_BEGIN
 namespace normals {
@@ -21,7 +17,6 @@ using Table = RoundedNormalTable;
 
 constexpr std::size_t together = 8;
 typedef std::uint16_t Lanes16 __attribute__((vector_size(2 * together)));
-typedef std::uint32_t Lanes32 __attribute__((vector_size(4 * together)));
 typedef std::uint64_t Lanes64 __attribute__((vector_size(8 * together)));
 
 // The head of the fraction has its low bits in the low 32, the rest in the high 16, below column and sign.
@@ -30,15 +25,7 @@ static_assert(low_head_bits > 0 && high_head_bits > 0 && high_head_bits + Table:
 
 constexpr std::uint32_t ones(int bits) noexcept { return (std::uint32_t{1} << bits) - 1; }
 
-template <class Vector, class Number>
-[[gnu::always_inline]] inline Vector loaded(const Number* from) noexcept {
-  Vector v;
-  static_assert(sizeof v == together * sizeof *from);
-  std::memcpy(&v, from, sizeof v);
-  return v;
-}
-
-[[gnu::always_inline]] inline Lanes32 entries(const std::uint16_t* high) noexcept {
+PYDPMC_INLINE Words8 entries(const std::uint16_t* high) noexcept {
   std::uint32_t entry[together];
   for (std::size_t half = 0; half < together; half += 4) {
     std::uint64_t four;
@@ -48,40 +35,24 @@ template <class Vector, class Number>
       entry[half + k] =
           rounded_normal_table.head_and_alias[four >> (16 * k + high_head_bits) & ones(Table::columns_log2)];
   }
-  return loaded<Lanes32>(entry);
-}
-
-// Bit k for lane k of a mask.
-[[gnu::always_inline]] inline std::uint64_t bits_of(Lanes32 mask) noexcept {
-#if defined(__AVX2__)
-  return static_cast<std::uint32_t>(_mm256_movemask_ps((__m256)mask));
-#elif defined(__SSE2__)
-  __m128 half[2];
-  std::memcpy(half, &mask, sizeof half);
-  return static_cast<std::uint32_t>(_mm_movemask_ps(half[0]) | _mm_movemask_ps(half[1]) << 4);
-#else
-  std::uint64_t bits = 0;
-  for (std::size_t k = 0; k < together; ++k) bits |= std::uint64_t{mask[k] & 1} << k;
-  return bits;
-#endif
+  return load_words(entry);
 }
 
 // Writes the draws of eight candidates; returns which of them are unsettled.
-[[gnu::always_inline]] inline std::uint64_t eight_candidates(const std::uint32_t* low_bits,
-                                                             const std::uint16_t* high_bits,
-                                                             std::int64_t* values) noexcept {
-  const Lanes32 low = loaded<Lanes32>(low_bits), entry = entries(high_bits);
-  const Lanes32 high = __builtin_convertvector(loaded<Lanes16>(high_bits), Lanes32);
-  const Lanes32 head = low >> Table::cell_bits | (high & ones(high_head_bits)) << low_head_bits;
-  const Lanes32 threshold = entry >> Table::columns_log2, alias = entry & ones(Table::columns_log2);
-  const Lanes32 column = high >> high_head_bits & ones(Table::columns_log2);
-  const Lanes32 piece = head < threshold ? column : alias;
+PYDPMC_INLINE std::uint64_t eight_candidates(const std::uint32_t* low_bits, const std::uint16_t* high_bits,
+                                             std::int64_t* values) noexcept {
+  const Words8 low = load_words(low_bits), entry = entries(high_bits);
+  const Words8 high = __builtin_convertvector(unaligned<Lanes16>(high_bits), Words8);
+  const Words8 head = low >> Table::cell_bits | (high & ones(high_head_bits)) << low_head_bits;
+  const Words8 threshold = entry >> Table::columns_log2, alias = entry & ones(Table::columns_log2);
+  const Words8 column = high >> high_head_bits & ones(Table::columns_log2);
+  const Words8 piece = head < threshold ? column : alias;
   const Lanes64 cell = __builtin_convertvector(low & ones(Table::cell_bits), Lanes64);
   const Lanes64 bin = __builtin_convertvector(piece >> 1, Lanes64);
   const Lanes64 sign = 0 - __builtin_convertvector(high >> 15, Lanes64);
   const Lanes64 value = (bin << Table::cell_bits | cell) ^ sign;
   std::memcpy(values, &value, sizeof value);
-  return bits_of((Lanes32)(head == threshold) | (0 - (piece & 1)));
+  return sign_bits((Words8)(head == threshold) | (0 - (piece & 1)));
 }
 
 // The same of fewer than eight.

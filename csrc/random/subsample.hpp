@@ -28,13 +28,13 @@ class Subsampler {
   // Each index on its own with probability tables.rate; returns how many. That there are more than `most`, so
   // that the last ones are cut off, is part of the error.
   std::size_t draw_poisson(Stream& stream, std::uint32_t* out) const noexcept {
-    WordSupply supply(stream, process_.words());
+    WordSupply supply = process_.supply(stream);
     return std::min(process_.draw(supply, most_, out), most_);
   }
 
   // Every subset of b <= most with the same probability. Fast if tables.rate is a little above b / n.
   void draw_exactly(std::size_t b, Stream& stream, std::uint32_t* out) const noexcept {
-    WordSupply supply(stream, process_.words());
+    WordSupply supply = process_.supply(stream);
     std::size_t count;
     do {
       count = process_.draw(supply, most_, out);

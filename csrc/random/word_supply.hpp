@@ -15,18 +15,22 @@ class WordSupply {
  public:
   static constexpr std::size_t longest_run = 32;
 
-  // More than `expected` words cost a little more each.
-  WordSupply(Stream& stream, std::size_t expected) noexcept
-      : stream_(stream), expected_(expected), least_(expected > one_block ? four_blocks : one_block) {}
+  // Runs are multiples of `multiple`. A few words are cheapest as one block, more as eight, used or not.
+  WordSupply(Stream& stream, std::size_t multiple, std::size_t expected) noexcept
+      : stream_(stream),
+        multiple_(multiple),
+        at_once_(std::max(multiple, expected > block ? 8 * block : block)) {}
 
   struct Run {
     const std::uint64_t* words;  // valid until the next call
-    std::size_t size;            // a multiple of 4
+    std::size_t size;
   };
 
-  Run run() noexcept {
-    if (back_ - front_ < 4) fetch();
-    const std::size_t size = std::min((back_ - front_) / 4 * 4, longest_run);
+  // About as many as wanted, or as there are.
+  Run run(std::size_t wanted) noexcept {
+    if (back_ - front_ < multiple_) fetch();
+    const std::size_t most = std::min({wanted + multiple_, back_ - front_, longest_run});
+    const std::size_t size = most / multiple_ * multiple_;
     front_ += size;
     return {words_ + front_ - size, size};
   }
@@ -37,18 +41,17 @@ class WordSupply {
   }
 
  private:
-  static constexpr std::size_t one_block = 8, four_blocks = 32, eight_blocks = 64;  // in words
+  static constexpr std::size_t block = 8;  // of ChaCha20, in words
 
   void fetch() noexcept {
     front_ = 0;
-    back_ = expected_ > four_blocks ? eight_blocks : least_;
-    expected_ -= std::min(expected_, back_);
+    back_ = at_once_;
     stream_.fill(words_, back_);
   }
 
   Stream& stream_;
-  std::size_t expected_, least_, front_ = 0, back_ = 0;
-  std::uint64_t words_[eight_blocks];
+  std::size_t multiple_, at_once_, front_ = 0, back_ = 0;
+  std::uint64_t words_[8 * block];
 };
 
 }  // namespace pydpmc

@@ -1,7 +1,5 @@
 """The compiled sampler does, word by word, what exact integers say: ties, overflows and repetitions included."""
 
-import math
-
 import numpy as np
 import pytest
 
@@ -15,19 +13,17 @@ random = _core.random
 class Supply:
     """Words of a stream, taken one by one: runs from the front of what was fetched, single words from the back."""
 
-    def __init__(self, stream, expected):
-        self.stream, self.expected, self.words, self.ties = stream, expected, [], 0
-        self.least = 32 if expected > 8 else 8
+    def __init__(self, stream, multiple, expected):
+        self.stream, self.multiple, self.words, self.ties = stream, multiple, [], 0
+        self.at_once = max(multiple, 64 if expected > 8 else 8)
 
     def fetch(self):
-        size = 64 if self.expected > 32 else self.least
-        self.expected -= min(self.expected, size)
-        self.words = [int(self.stream.next64()) for _ in range(size)]
+        self.words = [int(self.stream.next64()) for _ in range(self.at_once)]
 
-    def run(self):
-        if len(self.words) < 4:
+    def run(self, wanted):
+        if len(self.words) < self.multiple:
             self.fetch()
-        size = min(len(self.words) // 4 * 4, 32)
+        size = min(len(self.words), 32, wanted + self.multiple) // self.multiple * self.multiple
         run, self.words = self.words[:size], self.words[size:]
         return run
 
@@ -38,7 +34,13 @@ class Supply:
 
 
 def fields(words):
-    return [word >> 21 * f & (1 << 21) - 1 for f in range(3) for word in words]
+    """Of every eight words: the low 21 bits of each of their sixteen halves, then the other bits by twos of halves."""
+    found = []
+    for start in range(0, len(words), 8):
+        halves = [word >> shift & 0xFFFFFFFF for word in words[start : start + 8] for shift in (0, 32)]
+        rest = [low >> 21 | high >> 21 << 11 for low, high in zip(halves[:8], halves[8:], strict=True)]
+        found += [half & (1 << 21) - 1 for half in halves + rest]
+    return found
 
 
 def outcome(table, field, supply):
@@ -60,7 +62,7 @@ def process(tables, n, most, supply):
     """Members of the Bernoulli process on 0 .. n-1; more than `most` if there are more."""
     at, members = 0, []
     while at < n and len(members) <= most:
-        run = supply.run()
+        run = supply.run(wanted(tables, n, at))
         if tables.remainder is None:
             for field in fields(run):
                 gap = outcome(tables.gap, field, supply)
@@ -79,19 +81,23 @@ def process(tables, n, most, supply):
     return [i for i in members if i < n]
 
 
-def expected_words(tables, n):
-    gaps = (1.0 if tables.remainder is None else 2.0) * n * tables.rate / (1.0 - tables.overflow)
-    return int((gaps + 2.0 * math.sqrt(gaps)) / 3.0) + 1
+def wanted(tables, n, at):
+    a_gap = 1.0 if tables.remainder is None else 2.0
+    return int((n - at) * (a_gap * tables.rate / (1.0 - tables.overflow) / 3))
+
+
+def supply_of(tables, n, stream):
+    return Supply(stream, 8 if tables.remainder is None else 16, wanted(tables, n, 0))
 
 
 def poisson(tables, n, most, stream):
     """The sample, and how many ties were met."""
-    supply = Supply(stream, expected_words(tables, n))
+    supply = supply_of(tables, n, stream)
     return process(tables, n, most, supply)[:most], supply.ties
 
 
 def exactly(b, tables, n, most, stream):
-    supply = Supply(stream, expected_words(tables, n))
+    supply = supply_of(tables, n, stream)
     members = process(tables, n, most, supply)
     while not b <= len(members) <= most:
         members = process(tables, n, most, supply)
