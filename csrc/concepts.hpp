@@ -31,6 +31,20 @@ struct RowSquares {
   [[gnu::always_inline]] const double* of(int64_t row) const noexcept { return first + row * stride; }
 };
 
+// Rows once more, short: the blocks of columns that are one-hot as codes, a code being the column that has
+// the row's one value, or `columns` of the records if none has it; their other columns as numbers. Of single
+// records with a target, if they are at hand. kernels/coded_gradient.hpp says what a row holds.
+struct CodedRows {
+  const double* first = nullptr;
+  int stride = 0;  // doubles from row to row
+  int numbers = 0, codes = 0;
+  int padded = 0;  // numbers, to a multiple of four
+  const int32_t* number_columns = nullptr;
+
+  [[gnu::always_inline]] explicit operator bool() const noexcept { return first != nullptr; }
+  [[gnu::always_inline]] const double* row(int64_t i) const noexcept { return first + i * stride; }
+};
+
 struct Records {
   const void* rows;
   Storage storage;
@@ -43,6 +57,7 @@ struct Records {
   const int64_t* group_start = nullptr;
   int64_t groups = 0;
   RowSquares squares{};
+  CodedRows coded{};
 
   [[gnu::always_inline]] int64_t units() const noexcept { return group_start ? groups : n; }
   [[gnu::always_inline]] int64_t first_row(int64_t unit) const noexcept {

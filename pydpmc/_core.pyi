@@ -3,6 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from .codes import Coded
+
 Rows = NDArray[np.float64] | NDArray[np.float32]
 _Columns = tuple[NDArray[np.uint32], NDArray[np.uint64], NDArray[np.uint64]]
 
@@ -131,6 +133,7 @@ class GradientRun:
         seed: int | None,
         group_start: NDArray[np.int64] | None = None,
         squares: NDArray[np.float64] | None = None,
+        coded: Coded | None = None,
     ) -> None: ...
     def advance(self, steps: int, threads: int, block: int) -> None: ...
     def state(self) -> list[float]: ...
@@ -163,6 +166,7 @@ class LangevinRun:
         warmup: int,
         thin: int,
         seed: int | None,
+        coded: Coded | None = None,
     ) -> None: ...
     def advance(self, steps: int, threads: int, block: int) -> None: ...
     @property
@@ -184,6 +188,7 @@ def gradient_sum(
     moment_scale: float = 0.0,
     group_start: NDArray[np.int64] | None = None,
     narrow: bool = False,
+    coded: Coded | None = None,
 ) -> NDArray[np.int64]: ...
 
 class NutsRun:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from . import rows as table
 from .checks import given, number, one_of, positive, reals, whole
+from .codes import Coded, coded_rows, declared_blocks
 from .errors import InvalidArgument, WrongType
 from .groups import layout
 from .public import Public
@@ -58,6 +59,10 @@ class Data:
         ``"float32"`` halves the memory and speeds up large runs: each value is rounded once, towards zero, by at
         most 1.2e-7 of itself. ``"fixed16"`` quarters it: features are rounded to multiples of 2^-14, for which bounds
         within [-2, 2] must be declared. Values stay within their bounds; no guarantee changes.
+    one_hot
+        Blocks of columns that encode a category: at most one column of a block is 1, the others are 0. Where that
+        makes rows short, the gradient samplers then look categories up instead of multiplying them out. ``Schema``
+        declares them by itself.
 
     Examples
     --------
@@ -81,6 +86,7 @@ class Data:
         max_group_size: int | None = None,
         on_invalid: Literal["raise", "drop"] = "raise",
         storage: Storage = "float64",
+        one_hot: Sequence[Sequence[int]] | None = None,
     ) -> None:
         one_of(on_invalid, "on_invalid", ("raise", "drop"))
         one_of(storage, "storage", STORAGES)
@@ -99,6 +105,7 @@ class Data:
             raise InvalidArgument(f"x has {n} rows but y has shape {target.shape}; y needs one value per row of x")
         if target is None and y_bounds is not None:
             raise InvalidArgument("y_bounds was given but y was not")
+        blocks = declared_blocks(one_hot, width)
         stored = layout(groups, n, max_group_size)
         self._group_start = stored.start
         self._public = Public(
@@ -124,6 +131,9 @@ class Data:
         self._rows.flags.writeable = False  # row_squares() and the bounds hold for these numbers
         if on_invalid == "raise":
             self._refuse(invalid)
+        self._coded: Coded | None = None
+        if blocks and target is not None and groups is None:
+            self._coded = coded_rows(self._rows, self.row_squares(), self._public, blocks)
 
     @property
     def public(self) -> Public:

@@ -26,6 +26,7 @@ from .progress import Progress, say_resumed
 from .safekeeping import Safekeeping
 from .sampler_stats import sampler_stats
 from .samplers.gradient_settings import GradientSettings
+from .samplers.langevin_settings import LangevinSettings
 from .samplers.protocol import Sampler
 from .samplers.settings import Settings
 from .starts import start_points
@@ -103,6 +104,7 @@ def run(
         "thin": release.thin,
         "seed": seed,
         **({"squares": data.row_squares()} if isinstance(plan.settings, GradientSettings) else {}),
+        **({"coded": data._coded} if isinstance(plan.settings, GradientSettings | LangevinSettings) else {}),
     }
     void = _void(plan, seed is not None, unsafe_diagnostics)
     keeping = Safekeeping(plan, data, release, out, ledger, checkpoint)

@@ -31,6 +31,15 @@ def _anchor_w1(anchors):
     return w1
 
 
+def _anchor_w23(anchors):
+    if anchors is None:
+        raise ImportError("shared/anchors is not here")
+    sys.path.insert(0, str(anchors))
+    import w23
+
+    return w23
+
+
 def w1(anchors, barker, share):
     """W1, each in its own steps."""
     data = common.mixture_data()
@@ -72,12 +81,7 @@ def sgld(workload, bits, anchors, limit, share):
     step = (CLIP, 2 * STEP_SIZE, 1.0)
 
     def peers():
-        if anchors is None:
-            raise ImportError("shared/anchors is not here")
-        sys.path.insert(0, str(anchors))
-        import w23
-
-        return w23
+        return _anchor_w23(anchors)
 
     def ours(storage):
         return lambda: _sgld_run(gradients.logistic_data(n, columns, storage), steps["fast"], batch)
@@ -94,6 +98,34 @@ def sgld(workload, bits, anchors, limit, share):
         "JAX, clipping": (lambda: peers().jax_chain(x, y, batch, steps["jax"], *step), steps["jax"]),
         "BlackJAX": (lambda: peers().blackjax_chain(x, y, batch, steps["jax"], *step[1:]), steps["jax"]),
         "Opacus": (lambda: peers().opacus_chain(x, y, batch, steps["opacus"], *step[:2]), steps["opacus"]),
+    }
+
+
+def categories(workload, anchors, limit, share):
+    """The shape of W2 or W3, most columns one-hot: of pydpmc as codes and, like the others, multiplied out."""
+    n, _, batch, _ = gradients.Sgld.workloads[workload]
+    x, y, blocks = gradients.category_arrays(n, *gradients.CATEGORIES[workload])
+    table = limit.lib.make64(x.ctypes.data, y.ctypes.data, *x.shape)
+    steps = {name: max(2, int(count * share)) for name, count in STEPS[workload].items()}
+    out, step = np.zeros(x.shape[1]), (CLIP, 2 * STEP_SIZE, 1.0)
+
+    def peers():
+        return _anchor_w23(anchors)
+
+    def ours(storage, one_hot=None):
+        data = dp.Data(x, y, row_norm=1.0, y_bounds=(0.0, 1.0), storage=storage, one_hot=one_hot)
+        return lambda: _sgld_run(data, steps["fast"], batch)
+
+    return {
+        limit.name: (lambda: lambda: limit.run(table, "64", batch, steps["fast"], out), steps["fast"]),
+        "pydpmc, codes": (ours("float64", blocks), steps["fast"]),
+        "pydpmc, float64": (ours("float64"), steps["fast"]),
+        "pydpmc, fixed16": (ours("fixed16"), steps["fast"]),
+        "numba, clipping": (
+            lambda: _anchor_w23(anchors).numba_chain(x, y, batch, steps["numba"], *step),
+            steps["numba"],
+        ),
+        "JAX, clipping": (lambda: peers().jax_chain(x, y, batch, steps["jax"], *step), steps["jax"]),
     }
 
 

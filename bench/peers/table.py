@@ -19,7 +19,7 @@ import peer_cases  # noqa: E402
 from clock import available, one_core, rates, ratio  # noqa: E402
 from limit_kernels import BarkerLimit, find_anchors, sgld_limit  # noqa: E402
 
-SECTIONS = ("W1", "W2", "W3", "W4", "W1-full", "threads")
+SECTIONS = ("W1", "W2", "W3", "categories", "W4", "W1-full", "threads")
 
 
 def shown(rate):
@@ -94,6 +94,11 @@ def main():
             makers = peer_cases.sgld(workload, bits, anchors, limit, share)
             title = f"{workload}: SGLD, {peer_cases.SHAPES[workload]}, limit kernel and peers in float{bits}"
             found[f"{workload} float{bits}"] = on_one_core(title, "steps/s", makers, options.rounds)
+    for workload in ("W2", "W3") if "categories" in options.only else ():
+        makers = peer_cases.categories(workload, anchors, limit, share)
+        numbers, levels = peer_cases.gradients.CATEGORIES[workload]
+        shape = f"{peer_cases.SHAPES[workload]} or one less: {numbers} numbers and {len(levels)} categories"
+        found[f"{workload} categories"] = on_one_core(f"Categories, {shape}", "steps/s", makers, options.rounds)
     if "W4" in options.only:
         found["W4"] = on_one_core("W4: normals", "million/s", peer_cases.w4(barker), 8 * options.rounds)
     if "W1-full" in options.only:

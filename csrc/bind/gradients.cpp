@@ -54,14 +54,16 @@ class BoundGradientRun {
                    int64_t batch, std::shared_ptr<GapTables> gaps, int64_t most, double weight,
                    std::vector<double> step_size, std::vector<double> noise, Array init, Array draws,
                    int64_t warmup, int64_t thin, std::optional<uint64_t> seed, Starts group_start,
-                   std::optional<Squares> squares)
+                   std::optional<Squares> squares, Coded coded)
       : rows_(std::move(rows)),
         draws_(std::move(draws)),
         group_start_(std::move(group_start)),
-        squares_(std::move(squares)) {
+        squares_(std::move(squares)),
+        coded_(std::move(coded)) {
     const int dim = require_chains(init, draws_, warmup, thin);
     Records records = records_of(rows_, columns, has_target, group_start_);
     if (squares_) records.squares = squares_of_rows(*squares_, records.n);
+    records.coded = coded_of(coded_, records);
     QuerySpec query{sampling_of(sampling),
                     clip,
                     batch,
@@ -118,6 +120,7 @@ class BoundGradientRun {
   Array draws_;
   Starts group_start_;
   std::optional<Squares> squares_;
+  Coded coded_;
   int dim_ = 0;
   std::unique_ptr<GradientRun> run_;
 };
@@ -130,17 +133,18 @@ void bind_gradients(py::module_& m) {
   using namespace pydpmc;
   using Run = BoundGradientRun;
   py::class_<Run>(m, "GradientRun")
-      .def(
-          py::init<RowsArray, int, bool, const std::string&, bool, std::array<double, 2>, const Array&,
-                   const std::string&, const Parameters&, const std::string&, double, double, int64_t,
-                   std::shared_ptr<GapTables>, int64_t, double, std::vector<double>, std::vector<double>,
-                   Array, Array, int64_t, int64_t, std::optional<uint64_t>, Starts, std::optional<Squares>>(),
-          py::kw_only(), py::arg("rows").noconvert(), py::arg("columns"), py::arg("has_target"),
-          py::arg("model"), py::arg("intercept"), py::arg("constants"), py::arg("prior"), py::arg("sampler"),
-          py::arg("parameters"), py::arg("sampling"), py::arg("clip"), py::arg("room"), py::arg("batch"),
-          py::arg("gaps"), py::arg("most"), py::arg("weight"), py::arg("step_size"), py::arg("noise"),
-          py::arg("init"), py::arg("draws").noconvert(), py::arg("warmup"), py::arg("thin"), py::arg("seed"),
-          py::arg("group_start").noconvert() = py::none(), py::arg("squares").noconvert() = py::none())
+      .def(py::init<RowsArray, int, bool, const std::string&, bool, std::array<double, 2>, const Array&,
+                    const std::string&, const Parameters&, const std::string&, double, double, int64_t,
+                    std::shared_ptr<GapTables>, int64_t, double, std::vector<double>, std::vector<double>,
+                    Array, Array, int64_t, int64_t, std::optional<uint64_t>, Starts, std::optional<Squares>,
+                    Coded>(),
+           py::kw_only(), py::arg("rows").noconvert(), py::arg("columns"), py::arg("has_target"),
+           py::arg("model"), py::arg("intercept"), py::arg("constants"), py::arg("prior"), py::arg("sampler"),
+           py::arg("parameters"), py::arg("sampling"), py::arg("clip"), py::arg("room"), py::arg("batch"),
+           py::arg("gaps"), py::arg("most"), py::arg("weight"), py::arg("step_size"), py::arg("noise"),
+           py::arg("init"), py::arg("draws").noconvert(), py::arg("warmup"), py::arg("thin"), py::arg("seed"),
+           py::arg("group_start").noconvert() = py::none(), py::arg("squares").noconvert() = py::none(),
+           py::arg("coded").noconvert() = py::none())
       .def("advance", &Run::advance, py::arg("steps"), py::arg("threads"), py::arg("block"))
       .def("state", &Run::state)
       .def("restore", &Run::restore, py::arg("state"), py::arg("steps_done"))

@@ -91,8 +91,9 @@ py::array_t<int64_t> gradient_sum(const RowsArray& rows, int columns, bool has_t
                                   const std::string& model, bool intercept, std::array<double, 2> constants,
                                   const Theta& theta, double clip, double per_unit,
                                   std::optional<Index> index, double moment_scale, const Starts& group_start,
-                                  bool narrow) {
+                                  bool narrow, const Coded& coded) {
   Records records = records_of(rows, columns, has_target, group_start);
+  records.coded = coded_of(coded, records);
   const Theta squares = squares_of(records);
   records.squares = {squares.data()};
   const int dim = static_cast<int>(theta.size());
@@ -146,6 +147,7 @@ void bind_kernels(py::module_& m) {
         py::arg("has_target"), py::arg("model"), py::arg("intercept"), py::arg("constants"), py::arg("theta"),
         py::arg("clip"), py::arg("per_unit"), py::arg("index") = py::none(), py::arg("moment_scale") = 0.0,
         py::arg("group_start").noconvert() = py::none(), py::arg("narrow") = false,
+        py::arg("coded").noconvert() = py::none(),
         "For tests: the integer sum of the clipped gradients, of all records or of a batch, and of their "
         "scaled second moments if moment_scale is positive.");
 }

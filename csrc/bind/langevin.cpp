@@ -55,14 +55,15 @@ class BoundLangevinRun {
                    std::array<double, 2> constants, const Array& prior, double step_size, int64_t steps,
                    double weight, double clip, double gradient_unit, const std::vector<double>& centre,
                    const std::vector<double>& radius, Array init, Array draws, int64_t warmup, int64_t thin,
-                   std::optional<uint64_t> seed)
-      : rows_(std::move(rows)), draws_(std::move(draws)) {
+                   std::optional<uint64_t> seed, Coded coded)
+      : rows_(std::move(rows)), draws_(std::move(draws)), coded_(std::move(coded)) {
     const int dim = require_chains(init, draws_, warmup, thin);
     require(steps >= 1 && draws_.shape(1) == 1 && warmup == steps - 1 && thin == 1,
             "only the last iterate of each chain may be kept");
     require(step_size > 0 && std::isfinite(step_size) && weight > 0 && std::isfinite(weight),
             "step_size and weight must be positive and finite");
-    const Records records = records_of(rows_, columns, has_target);
+    Records records = records_of(rows_, columns, has_target);
+    records.coded = coded_of(coded_, records);
     const Prior terms = prior_of(prior, dim);
     Box box = box_of(centre, radius, Langevin::grid_unit(step_size), dim);
     require_headroom(clip, gradient_unit, records.n, weight, step_size, terms, box);
@@ -84,6 +85,7 @@ class BoundLangevinRun {
  private:
   RowsArray rows_;
   Array draws_;
+  Coded coded_;
   std::unique_ptr<LangevinRun> run_;
 };
 
@@ -97,12 +99,14 @@ void bind_langevin(py::module_& m) {
   py::class_<Run>(m, "LangevinRun")
       .def(py::init<RowsArray, int, bool, const std::string&, bool, std::array<double, 2>, const Array&,
                     double, int64_t, double, double, double, const std::vector<double>&,
-                    const std::vector<double>&, Array, Array, int64_t, int64_t, std::optional<uint64_t>>(),
+                    const std::vector<double>&, Array, Array, int64_t, int64_t, std::optional<uint64_t>,
+                    Coded>(),
            py::kw_only(), py::arg("rows").noconvert(), py::arg("columns"), py::arg("has_target"),
            py::arg("model"), py::arg("intercept"), py::arg("constants"), py::arg("prior"),
            py::arg("step_size"), py::arg("steps"), py::arg("weight"), py::arg("clip"),
            py::arg("gradient_unit"), py::arg("centre"), py::arg("radius"), py::arg("init"),
-           py::arg("draws").noconvert(), py::arg("warmup"), py::arg("thin"), py::arg("seed"))
+           py::arg("draws").noconvert(), py::arg("warmup"), py::arg("thin"), py::arg("seed"),
+           py::arg("coded").noconvert() = py::none())
       .def("advance", &Run::advance, py::arg("steps"), py::arg("threads"), py::arg("block"))
       .def_property_readonly("steps_done", &Run::steps_done);
 }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 
 #include "concepts.hpp"
 #include "models/prior.hpp"
@@ -78,6 +79,24 @@ inline Records records_of(const RowsArray& rows, int columns, bool has_target,
           has_target,
           starts ? starts->data() : nullptr,
           starts ? starts->size() - 1 : 0};
+}
+
+// Rows with one-hot blocks as codes, the columns of their numbers, and how many codes they have.
+using Coded = std::optional<std::tuple<Array, pybind11::array_t<int32_t, pybind11::array::c_style>, int>>;
+
+inline CodedRows coded_of(const Coded& coded, const Records& records) {
+  if (!coded) return {};
+  const auto& [rows, columns, codes] = *coded;
+  const int numbers = static_cast<int>(columns.size()),
+            padded = numbers < 4 ? numbers : (numbers + 3) / 4 * 4;
+  require(rows.ndim() == 2 && rows.shape(0) == records.n && columns.ndim() == 1 && numbers >= 1 &&
+              numbers <= records.columns && codes >= 4 && codes % 4 == 0 && records.has_target &&
+              !records.group_start && padded + 3 + codes / 4 <= rows.shape(1),
+          "coded rows do not belong to these records");
+  for (int j = 0; j < numbers; ++j)
+    require(columns.at(j) >= 0 && columns.at(j) < records.columns,
+            "coded rows name a column that is not there");
+  return {rows.data(), static_cast<int>(rows.shape(1)), numbers, codes, padded, columns.data()};
 }
 
 inline int classes_of(double constant) {

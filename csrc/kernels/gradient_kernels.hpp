@@ -3,6 +3,7 @@
 // one record counts exactly as the record would.
 #pragma once
 
+#include "kernels/coded_gradient.hpp"
 #include "kernels/record_gradients.hpp"
 #include "kernels/softmax_gradient.hpp"
 
@@ -57,6 +58,9 @@ inline void gradient_sums(const ModelSpec& spec, const Records& records, const d
                           const Batch& batch, const GradientGrid& grid, int64_t* sums) noexcept {
   with_types(spec, records, [&]<class Model, class Scalar>(Model, const Table<Scalar>& table) {
     const Prepared p = Model::prepare(spec, theta, slopes);
+    if constexpr (Model::has_slopes && Model::has_target && !Model::has_classes)
+      if (records.coded)
+        return add_coded<Model>(spec, records.coded, p, slopes + prepared_size(spec), batch, grid, sums);
     int64_t added = 0;
     if (records.group_start) {
       double* total = slopes + 2 * prepared_size(spec);

@@ -68,7 +68,8 @@ class Category(Column):
     def features(self, name: str) -> Features:
         """Return a feature for every level but the reference; at most one of them is 1."""
         kept = [level for level in self.all_levels() if level != self._reference]
-        return Features(tuple(f"{name}={level}" for level in kept), ((0.0, 1.0),) * len(kept), float(bool(kept)))
+        names = tuple(f"{name}={level}" for level in kept)
+        return Features(names, ((0.0, 1.0),) * len(kept), float(bool(kept)), one_hot=True)
 
     def encode(self, raw: Raw, missing_values: Collection[str]) -> Floats:
         """Return the one-hot features."""

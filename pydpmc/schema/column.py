@@ -13,11 +13,15 @@ from .values import Floats, Raw
 
 @dataclass(frozen=True)
 class Features:
-    """What a column becomes: names and bounds of its features, and the largest squared norm of a record's part."""
+    """What a column becomes: names and bounds of its features, and the largest squared norm of a record's part.
+
+    Of `one_hot` features at most one is 1, the others are 0.
+    """
 
     names: tuple[str, ...]
     bounds: tuple[tuple[float, float], ...]
     squared_norm: float
+    one_hot: bool = False
 
 
 class Column(ABC):

@@ -36,7 +36,8 @@ def interaction_features(parts: Sequence[Features]) -> Features:
         extremes = itertools.product(*(part.bounds[j] for part, j in zip(parts, combination, strict=True)))
         products = [math.prod(extreme) for extreme in extremes]
         bounds.append((min(products), max(products)))
-    return Features(tuple(names), tuple(bounds), math.prod(part.squared_norm for part in parts))
+    norm = math.prod(part.squared_norm for part in parts)
+    return Features(tuple(names), tuple(bounds), norm, all(part.one_hot for part in parts))
 
 
 def interaction_values(parts: Sequence[Floats]) -> Floats:

@@ -160,6 +160,7 @@ class Schema:
             y_bounds=public.y_bounds,
             columns=public.columns,
             on_invalid="drop",
+            one_hot=self._one_hot(),
             **options,
         )
 
@@ -188,6 +189,13 @@ class Schema:
         parts = {name: column.features(name) for name, column in self.features.items()}
         products = [interaction_features([parts[name] for name in names]) for names in self.interactions]
         return [*parts.values(), *products]
+
+    def _one_hot(self) -> list[range]:
+        blocks, width = [], 0
+        for part in self._parts():
+            blocks += [range(width, width + len(part.names))] if part.one_hot else []
+            width += len(part.names)
+        return blocks
 
     def _encoded(self, raw: Mapping[str, Any]) -> Floats:
         with np.errstate(all="ignore"):  # a warning would depend on the records

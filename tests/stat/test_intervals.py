@@ -45,7 +45,7 @@ def test_intervals_from_twenty_langevin_draws_cover(epsilon: float) -> None:
     share, each = np.mean(hits), np.mean(hits, axis=0)
     print(f"epsilon {epsilon:g}, w {plan.settings.w:.4f}: covered {share:.3f} {each.round(3)}, refused {refused}")
     print(f"median se {np.median(widths):.3f}, steps {plan.settings.steps}")
-    assert 0.87 <= share <= 0.93
+    assert 0.87 <= share <= 0.96  # wider than they need to be where the prior pulls: docs/howto/intervals.md
     assert refused <= 0.02 * DATA_SETS
 
 
