@@ -88,16 +88,16 @@ def _ones_and_codes(values: table.Floats, blocks: Blocks, width: int) -> tuple[t
     one = np.zeros(len(values))
     codes = np.full((len(values), len(blocks)), width, dtype=np.uint16)
     for b, block in enumerate(blocks):
-        part = values[:, block]
-        hot = np.abs(part).argmax(axis=1)
-        value = part[np.arange(len(part)), hot]
+        set_here = values[:, block] != 0.0
+        column = np.asarray(block)[set_here.argmax(axis=1)]
+        value = values[np.arange(len(values)), column]
         is_hot = value != 0.0
-        others = (part != 0.0).sum(axis=1) > 1
-        if (others | (is_hot & (one != 0.0) & (value != one))).any():
+        several = set_here.sum(axis=1) > 1
+        if (several | (is_hot & (one != 0.0) & (value != one))).any():
             raise InvalidArgument(
                 f"one_hot: of columns {block[0]} to {block[-1]} at most one may be other than zero, by the same value "
                 "as in the record's other blocks; leave them out of one_hot"
             )
         one = np.where(is_hot, value, one)
-        codes[is_hot, b] = np.asarray(block, dtype=np.uint16)[hot[is_hot]]
+        codes[is_hot, b] = column[is_hot]
     return one, codes
