@@ -60,9 +60,10 @@ class BernoulliProcess {
   static constexpr std::uint32_t more = alias_field::column, unsettled = alias_field::unsettled;
   using Outcomes = std::uint32_t[most_at_once];
 
-  // Words, on average, from an index on.
+  // Words that are used from an index on, on average, as far as a run may be long.
   std::size_t wanted(std::uint32_t at) const noexcept {
-    return static_cast<std::size_t>((n_ - at) * words_per_index_);
+    constexpr double most = WordSupply::longest_run;
+    return static_cast<std::size_t>(std::min(most, (n_ - at) * words_per_index_));
   }
 
   static std::uint32_t settled(const AliasTable& table, std::uint32_t outcome, WordSupply& supply) noexcept {
