@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -58,7 +59,13 @@ class Polynomial(Schedule):
 
     def values(self, steps: int) -> Floats:
         """Return a (b + t)^-gamma."""
-        return np.asarray(self.a * (self.b + np.arange(1.0, steps + 1.0)) ** -self.gamma)
+        return np.asarray(self.a * _powers(self.b, self.gamma, 1 << (int(steps) - 1).bit_length())[:steps])
+
+
+@lru_cache(maxsize=1)  # a search asks for the first of them again and again
+def _powers(b: float, gamma: float, steps: int) -> Floats:
+    with np.errstate(over="ignore"):  # perhaps beyond those that are asked for, which are checked
+        return np.asarray((b + np.arange(1.0, steps + 1.0)) ** -gamma)
 
 
 @dataclass(frozen=True)
