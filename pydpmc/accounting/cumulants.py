@@ -43,6 +43,12 @@ class Cumulants:
             self._values[tilt] = self.exact.value(tilt)
         return self._values[tilt]
 
+    def tilted(self, tilt: float) -> list[Floats]:
+        """The masses of each item times exp(tilt * loss), normalised."""
+        weights, log_norm = self.exact.tilted(tilt)
+        self._values[tilt] = float(self.exact.counts @ log_norm)
+        return np.split(weights, self.exact.starts[1:])
+
     def tilt_for_delta(self, delta: float, slack: float = 0.0) -> float:
         """About the tilt whose Chernoff bound at its own mean is delta times exp(slack)."""
         wanted = math.log(delta) + slack
@@ -151,14 +157,17 @@ class _Flat:
         return np.asarray(np.add.reduceat(values, self.starts))
 
     def tilted(self, tilt: float) -> tuple[Floats, Floats]:
-        """What the function of the same name gives, for all items."""
+        """Masses times exp(tilt * loss), normalised, and the logarithm of the norm of each item."""
         weights, norm, top = self._weights(tilt)
-        return weights / self._spread(norm), np.log(norm) + top
+        weights /= self._spread(norm)
+        return weights, np.log(norm) + top
 
     def _weights(self, tilt: float) -> tuple[Floats, Floats, Floats]:
-        exponents = tilt * self.losses
-        top = np.maximum(exponents[self.starts], exponents[self.starts + self.lengths - 1])
-        weights = self.masses * np.exp(np.maximum(exponents - self._spread(top), -740.0))
+        weights = tilt * self.losses
+        top = np.maximum(weights[self.starts], weights[self.starts + self.lengths - 1])
+        weights -= self._spread(top)
+        np.exp(np.maximum(weights, -740.0, out=weights), out=weights)
+        weights *= self.masses
         return weights, self.sums(weights), top
 
     def _spread(self, values: Floats) -> Floats:
@@ -180,11 +189,3 @@ def _thinned(masses: Floats, losses: Floats) -> tuple[Floats, Floats]:
     means = np.add.reduceat(masses * losses, starts) / np.maximum(sums, 1e-300)
     return sums, np.where(sums > 1e-280, means, losses[starts])
 
-
-def tilted(masses: Floats, losses: Floats, tilt: float) -> tuple[Floats, float]:
-    """Masses times exp(tilt * loss), normalised, and the logarithm of their norm."""
-    exponents = tilt * losses
-    top = float(np.max(exponents))
-    weights = masses * np.exp(np.maximum(exponents - top, -740.0))
-    norm = float(np.sum(weights))
-    return weights / norm, math.log(norm) + top

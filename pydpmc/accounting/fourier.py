@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .composed_loss import ComposedLoss
-from .cumulants import OUTSIDE, Cumulants, tilted
+from .cumulants import OUTSIDE, Cumulants
 from .privacy_loss import UNIT, Floats
 
 SMALLEST_SPECTRUM = 1e-280
@@ -53,8 +53,8 @@ def _tilted_convolution(cumulants: Cumulants, tilt: float, length: int, start: i
     """
     spectrum = _Spectrum(length)
     offset = 0
-    for (loss, n), losses in sorted(cumulants.pairs(), key=lambda pair: -pair[0][1]):
-        masses = tilted(loss.masses, losses, tilt)[0]
+    laws = zip(cumulants.items, cumulants.tilted(tilt), strict=True)
+    for (loss, n), masses in sorted(laws, key=lambda pair: -pair[0][1]):
         spectrum.multiply(_transformed(masses, spectrum.frequencies, length), n)
         offset += n * loss.lowest
     count = sum(n for _, n in cumulants.items)
@@ -115,7 +115,7 @@ def _transformed(masses: Floats, frequencies: NDArray[np.int64], length: int) ->
     """
     columns = math.isqrt(len(masses)) + 1
     rows = -(-len(masses) // columns)
-    if len(frequencies) * len(masses) > 4 * length or columns + rows > 6 * (math.log2(length) + 8):
+    if 2 * len(frequencies) * (columns + rows) > length or columns + rows > 6 * (math.log2(length) + 8):
         return np.fft.rfft(_folded(masses, length))[frequencies]
     table = np.zeros(rows * columns)
     table[: len(masses)] = masses

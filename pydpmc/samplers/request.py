@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..accounting import Event, Guarantee, calibrate, compose
 from ..accounting.calibration import about_largest
+from ..accounting.levels import about
+from ..accounting.rough import FEW_LEVELS
 from ..errors import InvalidArgument
 from ..models import Model
 from ..public import Public
@@ -96,6 +98,7 @@ class Request:
         return runs(parameter)
 
     def _priced(self, run: RunSettings) -> Guarantee:
-        own: list[tuple[Event, int] | Guarantee] = [*run.uses(self.adjacency, self.chains), *self.earlier]
+        uses = run.uses(self.adjacency, self.chains)
+        own: list[tuple[Event, int] | Guarantee] = [*(about(uses, FEW_LEVELS) if self.rough else uses), *self.earlier]
         variation = run.total_variation(self.chains)
         return compose(own, adjacency=self.adjacency, unit=self.public.unit, total_variation=variation)

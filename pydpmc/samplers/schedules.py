@@ -13,6 +13,7 @@ from ..checks import given, number, positive, reals, whole
 from ..errors import InvalidArgument
 
 Floats = npt.NDArray[np.float64]
+SHORT = 1 << 14
 
 
 @dataclass(frozen=True)
@@ -59,10 +60,11 @@ class Polynomial(Schedule):
 
     def values(self, steps: int) -> Floats:
         """Return a (b + t)^-gamma."""
-        return np.asarray(self.a * _powers(self.b, self.gamma, 1 << (int(steps) - 1).bit_length())[:steps])
+        enough = max(SHORT, 1 << (int(steps) - 1).bit_length())
+        return np.asarray(self.a * _powers(self.b, self.gamma, enough)[:steps])
 
 
-@lru_cache(maxsize=1)  # a search asks for the first of them again and again
+@lru_cache(maxsize=4)  # a search asks for the first of them again and again
 def _powers(b: float, gamma: float, steps: int) -> Floats:
     with np.errstate(over="ignore"):  # perhaps beyond those that are asked for, which are checked
         return np.asarray((b + np.arange(1.0, steps + 1.0)) ** -gamma)
