@@ -98,10 +98,12 @@ class GradientSettings:
         multipliers = self.noise / self.sensitivity * ARITHMETIC
         if (multipliers[1:] < multipliers[:-1]).any():
             multipliers = np.sort(multipliers)
-        starts = np.flatnonzero(np.append(True, multipliers[1:] > multipliers[:-1]))
-        levels = multipliers[starts]
-        if len(levels) > MOST_LEVELS:
-            levels = _powers_below(levels)
+        rises = multipliers[1:] > multipliers[:-1]
+        if np.count_nonzero(rises) < MOST_LEVELS:
+            starts = np.flatnonzero(np.append(True, rises))
+            levels = multipliers[starts]
+        else:
+            levels = _powers_from(multipliers[0], multipliers[-1])
             starts = np.searchsorted(multipliers, levels)
         counts = np.diff(np.append(starts, self.steps))
         return levels[counts > 0], counts[counts > 0]
@@ -189,11 +191,11 @@ class GradientSettings:
         ]
 
 
-def _powers_below(levels: Floats) -> Floats:
-    """Return the powers of `LEVEL_RATIO` from the first level, or just below, to the last."""
-    low, high = np.floor(np.log(levels[[0, -1]]) / math.log(LEVEL_RATIO))
-    powers = LEVEL_RATIO ** np.arange(low, high + 1.0)
-    powers[0] = min(powers[0], levels[0])
+def _powers_from(lowest: float, highest: float) -> Floats:
+    """Return the powers of `LEVEL_RATIO` from just below the lowest level to the highest."""
+    first, last = (math.floor(math.log(level) / math.log(LEVEL_RATIO)) for level in (lowest, highest))
+    powers = LEVEL_RATIO ** np.arange(first, last + 1.0)
+    powers[0] = min(powers[0], lowest)  # whatever the rounding
     return np.asarray(powers)
 
 
