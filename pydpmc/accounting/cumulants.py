@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from .privacy_loss import Floats, PrivacyLoss
+from .privacy_loss import UNIT, Floats, PrivacyLoss
+from .renyi import log_overshoot
 
 Item = tuple[PrivacyLoss, int]
 OUTSIDE = 1e-13  # tilted probability allowed beyond each end of the window
@@ -70,6 +71,20 @@ class Cumulants:
         if abs(self.about.derivatives(tilt)[1] - mean) <= LOCATED * math.sqrt(max(variance, 0.0)):
             return tilt
         return _located(self.exact, too_small, self._largest_tilt)
+
+    def loose_delta(self, epsilon: float) -> float:
+        """An upper bound of delta by one moment, where about the best one is."""
+        tilt = self._tilt(lambda tilt, value, mean: mean < epsilon)
+        if tilt == 0.0:
+            return 1.0
+        exponent = self.value(tilt) - tilt * epsilon + float(log_overshoot(np.float64(tilt)))
+        return self.infinity + math.exp(min(exponent, 0.0)) * (1.0 + self.relative_error(tilt))
+
+    def relative_error(self, tilt: float) -> float:
+        """Relative error of the product of all tilted masses: each exponent is off by its size in ulps."""
+        farthest = max(float(np.max(np.abs(losses))) for losses in self.losses)
+        count = sum(n for _, n in self.items)
+        return 1e-12 + math.expm1(8 * UNIT * count * (4 + 2 * min(tilt * farthest, 740.0)))
 
     def reach(self, tilt: float, sign: int) -> float:
         """Loss beyond which (sign 1: above, -1: below) the tilted law has at most OUTSIDE, by Chernoff.

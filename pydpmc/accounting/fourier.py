@@ -39,7 +39,7 @@ def compose(cumulants: Cumulants, tilt: float) -> ComposedLoss:
         infinity=cumulants.infinity,
         outside=OUTSIDE,
         entry_error=entry_error,
-        relative_error=1e-12 + _tilting_error(cumulants, tilt),
+        relative_error=cumulants.relative_error(tilt),
     )
 
 
@@ -98,13 +98,6 @@ class _Spectrum:
         product = np.zeros(self.size, dtype=complex)
         product[self.frequencies] = np.exp(self.logarithm)
         return product
-
-
-def _tilting_error(cumulants: Cumulants, tilt: float) -> float:
-    """Relative error of the product of all masses: each exponent is off by its size in ulps."""
-    farthest = max(float(np.max(np.abs(losses))) for losses in cumulants.losses)
-    count = sum(n for _, n in cumulants.items)
-    return math.expm1(8 * UNIT * count * (4 + 2 * min(tilt * farthest, 740.0)))
 
 
 def _transformed(masses: Floats, frequencies: NDArray[np.int64], length: int) -> NDArray[np.complex128]:
