@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ..accounting import Event, Guarantee, calibrate, compose
 from ..accounting.calibration import about_largest
 from ..accounting.levels import about
-from ..accounting.rough import FEW_LEVELS
 from ..errors import InvalidArgument
 from ..models import Model
 from ..public import Public
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from .protocol import RunSettings
 
 UNSPENT = 5e-4
+ENOUGH_LEVELS = 12  # of noise, to compare runs
 Run = TypeVar("Run", bound="RunSettings")
 
 
@@ -99,6 +99,6 @@ class Request:
 
     def _priced(self, run: RunSettings) -> Guarantee:
         uses = run.uses(self.adjacency, self.chains)
-        own: list[tuple[Event, int] | Guarantee] = [*(about(uses, FEW_LEVELS) if self.rough else uses), *self.earlier]
+        own: list[tuple[Event, int] | Guarantee] = [*(about(uses, ENOUGH_LEVELS) if self.rough else uses), *self.earlier]
         variation = run.total_variation(self.chains)
         return compose(own, adjacency=self.adjacency, unit=self.public.unit, total_variation=variation)
