@@ -77,7 +77,7 @@ class Cumulants:
         tilt = self._tilt(lambda tilt, value, mean: mean < epsilon)
         if tilt == 0.0:
             return 1.0
-        exponent = self.value(tilt) - tilt * epsilon + float(log_overshoot(np.float64(tilt)))
+        exponent = self.value(tilt) - tilt * epsilon + float(log_overshoot(np.asarray(tilt)))
         return self.infinity + math.exp(min(exponent, 0.0)) * (1.0 + self.relative_error(tilt))
 
     def relative_error(self, tilt: float) -> float:
@@ -203,4 +203,3 @@ def _thinned(masses: Floats, losses: Floats) -> tuple[Floats, Floats]:
     sums = np.add.reduceat(masses, starts)
     means = np.add.reduceat(masses * losses, starts) / np.maximum(sums, 1e-300)
     return sums, np.where(sums > 1e-280, means, losses[starts])
-

@@ -35,7 +35,7 @@ def gdp_delta(mu: float, eps: Floats) -> Floats:
     return np.zeros_like(eps) if mu == 0.0 else _profile(mu, eps)
 
 
-def _profile(mu: float | Floats, eps: float | Floats) -> Floats:
+def _profile(mu: float | Floats, eps: Floats) -> Floats:
     here, there = mu / 2 - eps / mu, -mu / 2 - eps / mu
     density, far = np.exp(-0.5 * here * here), erfcx(-there / math.sqrt(2))
     tail = density * (0.5 * (erfcx(np.maximum(-here, 0.0) / math.sqrt(2)) - far))
@@ -70,7 +70,7 @@ def largest_mu(epsilon: float, delta: float) -> float:
     low, high = SMALLEST_MU, LARGEST_MU
     while high > low * (1.0 + 1e-12):
         points = np.geomspace(low, high, SECTIONS + 1)
-        fits = _profile(points, epsilon) <= delta
+        fits = _profile(points, np.asarray(epsilon)) <= delta
         fits[0], fits[-1] = True, False
         first = int(np.argmin(fits))
         low, high = float(points[first - 1]), float(points[first])

@@ -50,7 +50,7 @@ def _mixed(mixture: Mixture, normals: dict[float, Cells]) -> Cells:
 
 
 def mixture_loss(step: float, lowest: int, laws: Mapping[float, Law], p: Mixture, q: Mixture) -> PrivacyLoss:
-    """Loss of p against q, mixtures of the laws of these means, that crosses ``step (lowest + k)`` upwards at edge k."""
+    """Loss of p against q, mixtures of these laws by mean, if it rises and crosses ``step (lowest + k)`` at edge k."""
     normals = {mean: _cells(law) for mean, law in laws.items()}
     p_cells, p_rounding, below, above = _mixed(p, normals)
     q_cells, q_rounding, _, _ = _mixed(q, normals)

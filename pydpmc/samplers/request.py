@@ -99,6 +99,8 @@ class Request:
 
     def _priced(self, run: RunSettings) -> Guarantee:
         uses = run.uses(self.adjacency, self.chains)
-        own: list[tuple[Event, int] | Guarantee] = [*(about(uses, ENOUGH_LEVELS) if self.rough else uses), *self.earlier]
+        if self.rough:
+            uses = about(uses, ENOUGH_LEVELS)
+        own: list[tuple[Event, int] | Guarantee] = [*uses, *self.earlier]
         variation = run.total_variation(self.chains)
         return compose(own, adjacency=self.adjacency, unit=self.public.unit, total_variation=variation)
