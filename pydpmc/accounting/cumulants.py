@@ -16,6 +16,7 @@ LARGEST_TILTED_LOSS = 300.0
 LARGEST_TILTED_STEP = 2.0
 MOST_BISECTIONS = 16
 SAME_TILT = 0.05  # difference of log delta that is no reason for another tilt
+SAME_MOMENT = 0.01  # of epsilon that is no reason for another moment
 FEW_ATOMS, TOP_ATOMS = 512, 256  # of each loss, where only about the moments are wanted; the last are kept as they are
 LOCATED = 0.7  # standard deviations within which a mean counts as found
 
@@ -33,6 +34,7 @@ class Cumulants:
         self.about = _Flat([_thinned(*law) for law in laws], [n for _, n in items])
         self._values: dict[float, float] = {}
         self._latest: tuple[float, float] | None = None
+        self._moment: tuple[float, float] | None = None
 
     def pairs(self) -> list[tuple[Item, Floats]]:
         """Each item with the grid of its losses."""
@@ -74,7 +76,9 @@ class Cumulants:
 
     def loose_delta(self, epsilon: float) -> float:
         """An upper bound of delta by one moment, where about the best one is."""
-        tilt = self._tilt(lambda tilt, value, mean: mean < epsilon)
+        if self._moment is None or abs(epsilon - self._moment[0]) > SAME_MOMENT * epsilon:
+            self._moment = epsilon, self._tilt(lambda tilt, value, mean: mean < epsilon)
+        tilt = self._moment[1]
         if tilt == 0.0:
             return 1.0
         exponent = self.value(tilt) - tilt * epsilon + float(log_overshoot(np.asarray(tilt)))
