@@ -26,7 +26,7 @@ def whole(value: Any, name: str, least: int = 1, most: int | None = None) -> int
     >>> whole(1e5, "steps")
     100000
     """
-    is_whole = isinstance(value, Integral) or (isinstance(value, Real) and float(value).is_integer())
+    is_whole = isinstance(value, (int, Integral)) or (isinstance(value, Real) and float(value).is_integer())
     if isinstance(value, bool) or not is_whole or value < least or (most is not None and value > most):
         raise InvalidArgument(f"{name} must be a {_described(least, most)}, not {given(value)}")
     return int(value)

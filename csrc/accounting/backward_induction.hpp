@@ -22,44 +22,74 @@
 
 namespace pydpmc::accounting {
 
-// best[i] = max over t in cell j, where entry k = i + j of the tables belongs to the pair (V[k], V[k -
-// cells]).
+constexpr double least_sag = 1e-290;        // so that its inverse is a number
+constexpr std::size_t nodes_at_once = 256;  // so that their tables stay in the first cache
+
+// Pairs of nodes one shift apart: rises[k] = upper[k] - lower[k], and the sag over the cell from k to k + 1.
 PYDPMC_VECTOR_CLONES
-static void raise_to_cell_maximum(double* best, std::size_t n, const double* lower, const double* jump,
-                                  const double* sag, const double* quarter_inverse_sag, double p_here,
-                                  double p_next) {
+static void tabulate_pairs(const double* __restrict upper, const double* __restrict lower, std::size_t n,
+                           double scale, double shrink, double* __restrict rises, double* __restrict sags,
+                           double* __restrict quarter_inverse_sags) {
+  for (std::size_t k = 0; k < n; ++k) {
+    const double bend = scale * ((upper[k + 1] - upper[k]) * shrink - (lower[k + 1] - lower[k]));
+    rises[k] = upper[k] - lower[k];
+    sags[k] = bend < least_sag ? least_sag : bend;
+  }
+  for (std::size_t k = 0; k < n; ++k) quarter_inverse_sags[k] = 0.25 / sags[k];
+}
+
+// The bracket's bound on one cell of t that is not at its end.
+static inline double cell_maximum(double here, double next, double sag, double quarter_inverse_sag) {
+  const double lift = sag + (next - here);
+  const double positive = lift < 0.0 ? 0.0 : lift;
+  const double climb = positive < 2.0 * sag ? positive : 2.0 * sag;
+  return here + climb * (climb * quarter_inverse_sag);
+}
+
+// Raises best[i] to the maximum over two cells of t; here[i], the bracket at their start, becomes that at
+// their end: there the next two start, or t = s, where best began.
+PYDPMC_VECTOR_CLONES
+static void raise_to_maximum_of_two(double* __restrict best, double* __restrict here, std::size_t n,
+                                    const double* __restrict lower, const double* __restrict rises,
+                                    const double* __restrict sags,
+                                    const double* __restrict quarter_inverse_sags, double p_middle,
+                                    double p_end) {
   for (std::size_t i = 0; i < n; ++i) {
-    const double here = lower[i] + p_here * jump[i];
-    const double next = lower[i + 1] + p_next * jump[i + 1];
-    const double lift = sag[i] + (next - here);
-    const double positive = lift < 0.0 ? 0.0 : lift;
-    const double climb = positive < 2.0 * sag[i] ? positive : 2.0 * sag[i];
-    const double inside = here + climb * (climb * quarter_inverse_sag[i]);
-    const double cell = inside < next ? next : inside;
-    best[i] = best[i] < cell ? cell : best[i];
+    const double middle = lower[i + 1] + p_middle * rises[i + 1];
+    const double end = lower[i + 2] + p_end * rises[i + 2];
+    const double one = cell_maximum(here[i], middle, sags[i], quarter_inverse_sags[i]);
+    const double other = cell_maximum(middle, end, sags[i + 1], quarter_inverse_sags[i + 1]);
+    const double both = one < other ? other : one;
+    best[i] = best[i] < both ? both : best[i];
+    here[i] = end;
   }
 }
 
-constexpr double least_sag = 1e-290;  // smaller ones are dropped, and paid for in values()
-
 class BitInduction {
  public:
-  // Nodes at 0, -d, ..., -depth d; `padding` more on either side.
+  // Nodes at 0, -d, ..., -depth d; `padding` more on either side. The number of cells is even.
   BitInduction(double shift, int cells, std::size_t depth)
       : padding_(static_cast<std::size_t>(cells)),
         depth_(depth),
         node_(shift / cells),
         shift_(shift),
+        shrink_(std::exp(-shift)),
         value_(depth + 2 * padding_ + 1, 0.0),
-        lower_(value_.size()),
-        jump_(value_.size()),
-        sag_(value_.size()),
-        quarter_inverse_sag_(value_.size()),
         best_(value_.size()),
-        accept_(padding_ + 1) {
-    for (std::size_t j = 0; j <= padding_; ++j)
-      accept_[j] = std::expm1(-node_ * static_cast<double>(padding_ - j)) *
-                   std::exp(-node_ * static_cast<double>(j)) / std::expm1(-shift_);
+        rise_(nodes_at_once + padding_ + 1),
+        sag_(rise_.size()),
+        quarter_inverse_sag_(rise_.size()),
+        here_(nodes_at_once),
+        accept_(padding_ + 1),  // p_t
+        growth_(padding_ + 1) {
+    for (std::size_t j = 0; j <= padding_; ++j) {
+      const double l = node_ * static_cast<double>(j);
+      accept_[j] =
+          std::expm1(-node_ * static_cast<double>(padding_ - j)) * std::exp(-l) / std::expm1(-shift_);
+      growth_[j] = std::expm1(l);
+    }
+    const double fall = -std::expm1(-node_);
+    bend_scale_ = std::exp(3 * node_) * fall * fall / -std::expm1(-shift_) / std::expm1(node_);
     first_ = padding_ + depth_;
   }
 
@@ -68,21 +98,14 @@ class BitInduction {
     const std::size_t zero = padding_ + depth_;
     const std::size_t first = zero - std::min(active, depth_);
     extend(first, zero);
-    tabulate(first, zero);
-    const std::size_t n = zero - first + 1;
-    double* best = best_.data() + first;
-    std::copy_n(value_.data() + first, n, best);  // t = 0
-    for (std::size_t j = 0; j < padding_; ++j) {
-      const std::size_t k = first + j;
-      raise_to_cell_maximum(best, n, &lower_[k], &jump_[k], &sag_[k], &quarter_inverse_sag_[k], accept_[j],
-                            accept_[j + 1]);
-    }
-    std::copy_n(best, n, value_.data() + first);
+    for (std::size_t i = first; i <= zero; i += nodes_at_once)
+      raise(i, std::min(nodes_at_once, zero + 1 - i));
+    value_.swap(best_);
     first_ = first;
   }
 
-  // V(-i d) for i = 0..depth, raised by the rounding of `steps` steps (all terms are non-negative), by the
-  // sags below `least_sag` and by what underflowed.
+  // V(-i d) for i = 0..depth, raised by the rounding of `steps` steps (all terms are non-negative) and by
+  // what underflowed.
   std::vector<double> values(std::size_t steps) {
     const std::size_t zero = padding_ + depth_;
     extend(padding_, zero);
@@ -96,36 +119,30 @@ class BitInduction {
  private:
   // Below the nodes V of the lowest; above zero the symmetry of the game.
   void extend(std::size_t first, std::size_t zero) {
-    std::fill(value_.begin() + static_cast<std::ptrdiff_t>(first - padding_),
-              value_.begin() + static_cast<std::ptrdiff_t>(std::max(first_, first)),
-              value_[std::max(first_, first)]);
-    for (std::size_t k = 1; k <= padding_; ++k) {
-      const double l = node_ * static_cast<double>(k);
-      value_[zero + k] = std::expm1(l) + std::exp(l) * value_[zero - k];
-    }
+    const std::size_t lowest = std::max(first_, first);
+    std::fill(&value_[first - padding_], &value_[lowest], value_[lowest]);
+    for (std::size_t k = 1; k <= padding_; ++k)
+      value_[zero + k] = growth_[k] + (1.0 + growth_[k]) * value_[zero - k];
   }
 
-  void tabulate(std::size_t first, std::size_t zero) {
-    const double growth = std::expm1(node_);
-    const double fall = -std::expm1(-node_);
-    const double scale = std::exp(3 * node_) * fall * fall / -std::expm1(-shift_) / growth;
-    const double shrink = std::exp(-shift_);
-    for (std::size_t k = first; k <= zero + padding_; ++k) {
-      lower_[k] = value_[k - padding_];
-      jump_[k] = value_[k] - value_[k - padding_];
-    }
-    for (std::size_t k = first; k < zero + padding_; ++k) {
-      const double upper_rise = value_[k + 1] - value_[k];
-      const double lower_rise = value_[k + 1 - padding_] - value_[k - padding_];
-      const double bend = scale * (upper_rise * shrink - lower_rise);
-      sag_[k] = bend > least_sag ? bend : 0.0;
-      quarter_inverse_sag_[k] = bend > least_sag ? 0.25 / bend : 0.0;
-    }
+  // The n nodes from `first` on. Cell j of node i takes the pair of nodes i + j - cells and i + j.
+  void raise(std::size_t first, std::size_t n) {
+    const double* upper = &value_[first];
+    const double* lower = upper - padding_;
+    const std::size_t pairs = n + padding_ - 1;
+    tabulate_pairs(upper, lower, pairs, bend_scale_, shrink_, rise_.data(), sag_.data(),
+                   quarter_inverse_sag_.data());
+    rise_[pairs] = upper[pairs] - lower[pairs];
+    std::copy_n(upper, n, here_.begin());  // t = 0
+    std::copy_n(upper, n, &best_[first]);  // and t = s
+    for (std::size_t j = 0; j < padding_; j += 2)
+      raise_to_maximum_of_two(&best_[first], here_.data(), n, lower + j, &rise_[j], &sag_[j],
+                              &quarter_inverse_sag_[j], accept_[j + 1], accept_[j + 2]);
   }
 
   std::size_t padding_, depth_;
-  double node_, shift_;
-  std::vector<double> value_, lower_, jump_, sag_, quarter_inverse_sag_, best_, accept_;
+  double node_, shift_, shrink_, bend_scale_;
+  std::vector<double> value_, best_, rise_, sag_, quarter_inverse_sag_, here_, accept_, growth_;
   std::size_t first_;  // lowest node computed so far
 };
 

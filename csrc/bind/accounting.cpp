@@ -25,8 +25,9 @@ Doubles convex_minorant_slopes(const Doubles& rises, const Doubles& widths) {
 }
 
 std::vector<double> bit_induction(double shift, std::size_t steps, int cells, std::size_t depth) {
-  if (!(shift > 0.0 && shift <= 100.0) || steps < 1 || cells < 1 || depth < 1)
-    throw std::invalid_argument("bit_induction needs 0 < shift <= 100 and positive steps, cells, depth");
+  if (!(shift > 0.0 && shift <= 100.0) || steps < 1 || cells < 2 || cells % 2 != 0 || depth < 1)
+    throw std::invalid_argument(
+        "bit_induction needs 0 < shift <= 100, positive steps and depth, and an even number of cells");
   const py::gil_scoped_release nogil;
   pydpmc::accounting::BitInduction induction(shift, cells, depth);
   for (std::size_t n = 1; n <= steps; ++n) {

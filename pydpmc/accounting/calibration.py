@@ -25,7 +25,7 @@ LARGEST_COUNT = 10**12
 PRECISION = 1e-5
 NEARLY = 1.001
 FARTHEST = 64.0  # times what is known to be affordable: how far a guess may reach
-MOST_FIRST_GUESSES, CLOSE, VERY_CLOSE = 6, 0.1, 0.002
+MOST_FIRST_GUESSES, CLOSE, CLOSER, VERY_CLOSE = 6, 0.1, 0.05, 0.01
 TOO_FAR = 16.0  # the step back from what costs infinitely much
 
 
@@ -144,14 +144,14 @@ class _Search:
         return low
 
     def about_largest(self, smallest: float, limit: float) -> float:
-        x = self._first_guess(smallest, limit)
+        x = self._first_guess(smallest, limit, CLOSER)
         if x == smallest and self._rough_size(x) > self._size(self.target):
             raise BudgetError(f"even {smallest:g} costs more than the budget {self.target:g}")
         return x
 
     def _affordable(self, smallest: float, limit: float) -> float:
         """Something within the budget, and not far from the most."""
-        x = self._first_guess(smallest, limit)
+        x = self._first_guess(smallest, limit, VERY_CLOSE)
         if x == limit and self._quick_cost(x) <= self.target:
             return x
         for _ in range(MOST_FIRST_GUESSES):
@@ -174,7 +174,7 @@ class _Search:
         quick = quick_bounds_of(given.events, self.adjacency)
         return min((bound.epsilon(self.budget_delta) for bound in quick), default=math.inf)
 
-    def _first_guess(self, smallest: float, limit: float) -> float:
+    def _first_guess(self, smallest: float, limit: float, close: float) -> float:
         """Where the variance of the loss, then a rough cost, is that of the Gaussian mechanism that can be paid for."""
         if self.budget_delta == 0.0 or smallest == limit:
             return smallest
@@ -184,7 +184,7 @@ class _Search:
             slope = (self._variance(x) - self._variance(smallest)) / (x - smallest)
             self.fixed = max(0.0, self._variance(smallest) - smallest * slope)
         x = self._approach(self._variance, x, (smallest, limit), CLOSE)
-        return self._approach(self._rough_size, x, (smallest, limit), VERY_CLOSE)
+        return self._approach(self._rough_size, x, (smallest, limit), close)
 
     def _approach(self, size: Callable[[float], float], x: float, bracket: tuple[float, float], close: float) -> float:
         sizes: dict[float, float] = {}

@@ -89,11 +89,11 @@ class ComposedLoss:
         excess = self.losses[atoms] - epsilon
         decay = np.exp(-self.tilt * excess)
         fall = np.expm1(-excess)
-        masses = (np.maximum(self.tilted[atoms], 0.0) + self.entry_error) * decay
+        masses = (np.maximum(self.tilted[atoms], 0.0) + self.entry_error) * decay  # no @ below: its threads cost more
         far = math.exp(-NEGLIGIBLE) * (1.0 + len(self.losses) * self.entry_error) if last < len(self.losses) else 0.0
         factor = math.exp(min(self.log_scale - self.tilt * epsilon, 700.0))
-        inside = stride * float(masses @ -fall) * (1 + self.relative_error) + far + self._truncated(epsilon)
-        slope = -stride * factor * float(masses @ (1.0 + fall))
+        inside = stride * -float((masses * fall).sum()) * (1 + self.relative_error) + far + self._truncated(epsilon)
+        slope = -stride * factor * float((masses * (1.0 + fall)).sum())
         return min(1.0, self.infinity + inside * factor), slope
 
     def _truncated(self, epsilon: float) -> float:

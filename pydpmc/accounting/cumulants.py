@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from .privacy_loss import Floats, PrivacyLoss
+from .privacy_loss import UNIT, Floats, PrivacyLoss
+from .renyi import log_overshoot
 
 Item = tuple[PrivacyLoss, int]
 OUTSIDE = 1e-13  # tilted probability allowed beyond each end of the window
@@ -15,6 +16,7 @@ LARGEST_TILTED_LOSS = 300.0
 LARGEST_TILTED_STEP = 2.0
 MOST_BISECTIONS = 16
 SAME_TILT = 0.05  # difference of log delta that is no reason for another tilt
+SAME_MOMENT = 0.01  # of epsilon that is no reason for another moment
 FEW_ATOMS, TOP_ATOMS = 512, 256  # of each loss, where only about the moments are wanted; the last are kept as they are
 LOCATED = 0.7  # standard deviations within which a mean counts as found
 
@@ -32,6 +34,7 @@ class Cumulants:
         self.about = _Flat([_thinned(*law) for law in laws], [n for _, n in items])
         self._values: dict[float, float] = {}
         self._latest: tuple[float, float] | None = None
+        self._moment: tuple[float, float] | None = None
 
     def pairs(self) -> list[tuple[Item, Floats]]:
         """Each item with the grid of its losses."""
@@ -42,6 +45,12 @@ class Cumulants:
         if tilt not in self._values:
             self._values[tilt] = self.exact.value(tilt)
         return self._values[tilt]
+
+    def tilted(self, tilt: float) -> list[Floats]:
+        """The masses of each item times exp(tilt * loss), normalised."""
+        weights, log_norm = self.exact.tilted(tilt)
+        self._values[tilt] = float(self.exact.counts @ log_norm)
+        return np.split(weights, self.exact.starts[1:])
 
     def tilt_for_delta(self, delta: float, slack: float = 0.0) -> float:
         """About the tilt whose Chernoff bound at its own mean is delta times exp(slack)."""
@@ -64,6 +73,22 @@ class Cumulants:
         if abs(self.about.derivatives(tilt)[1] - mean) <= LOCATED * math.sqrt(max(variance, 0.0)):
             return tilt
         return _located(self.exact, too_small, self._largest_tilt)
+
+    def loose_delta(self, epsilon: float) -> float:
+        """An upper bound of delta by one moment, where about the best one is."""
+        if self._moment is None or abs(epsilon - self._moment[0]) > SAME_MOMENT * epsilon:
+            self._moment = epsilon, self._tilt(lambda tilt, value, mean: mean < epsilon)
+        tilt = self._moment[1]
+        if tilt == 0.0:
+            return 1.0
+        exponent = self.value(tilt) - tilt * epsilon + float(log_overshoot(np.asarray(tilt)))
+        return self.infinity + math.exp(min(exponent, 0.0)) * (1.0 + self.relative_error(tilt))
+
+    def relative_error(self, tilt: float) -> float:
+        """Relative error of the product of all tilted masses: each exponent is off by its size in ulps."""
+        farthest = max(float(np.max(np.abs(losses))) for losses in self.losses)
+        count = sum(n for _, n in self.items)
+        return 1e-12 + math.expm1(8 * UNIT * count * (4 + 2 * min(tilt * farthest, 740.0)))
 
     def reach(self, tilt: float, sign: int) -> float:
         """Loss beyond which (sign 1: above, -1: below) the tilted law has at most OUTSIDE, by Chernoff.
@@ -151,14 +176,17 @@ class _Flat:
         return np.asarray(np.add.reduceat(values, self.starts))
 
     def tilted(self, tilt: float) -> tuple[Floats, Floats]:
-        """What the function of the same name gives, for all items."""
+        """Masses times exp(tilt * loss), normalised, and the logarithm of the norm of each item."""
         weights, norm, top = self._weights(tilt)
-        return weights / self._spread(norm), np.log(norm) + top
+        weights /= self._spread(norm)
+        return weights, np.log(norm) + top
 
     def _weights(self, tilt: float) -> tuple[Floats, Floats, Floats]:
-        exponents = tilt * self.losses
-        top = np.maximum(exponents[self.starts], exponents[self.starts + self.lengths - 1])
-        weights = self.masses * np.exp(np.maximum(exponents - self._spread(top), -740.0))
+        weights = tilt * self.losses
+        top = np.maximum(weights[self.starts], weights[self.starts + self.lengths - 1])
+        weights -= self._spread(top)
+        np.exp(np.maximum(weights, -740.0, out=weights), out=weights)
+        weights *= self.masses
         return weights, self.sums(weights), top
 
     def _spread(self, values: Floats) -> Floats:
@@ -179,12 +207,3 @@ def _thinned(masses: Floats, losses: Floats) -> tuple[Floats, Floats]:
     sums = np.add.reduceat(masses, starts)
     means = np.add.reduceat(masses * losses, starts) / np.maximum(sums, 1e-300)
     return sums, np.where(sums > 1e-280, means, losses[starts])
-
-
-def tilted(masses: Floats, losses: Floats, tilt: float) -> tuple[Floats, float]:
-    """Masses times exp(tilt * loss), normalised, and the logarithm of their norm."""
-    exponents = tilt * losses
-    top = float(np.max(exponents))
-    weights = masses * np.exp(np.maximum(exponents - top, -740.0))
-    norm = float(np.sum(weights))
-    return weights / norm, math.log(norm) + top

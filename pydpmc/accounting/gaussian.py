@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 
 def gdp_delta(mu: float, eps: Floats) -> Floats:
     """Profile of mu-GDP at eps >= 0, rounded up by more than its own rounding error."""
-    if mu == 0.0:
-        return np.zeros_like(eps)
+    return np.zeros_like(eps) if mu == 0.0 else _profile(mu, eps)
+
+
+def _profile(mu: float | Floats, eps: Floats) -> Floats:
     here, there = mu / 2 - eps / mu, -mu / 2 - eps / mu
-    mills = 0.5 * (erfcx(np.maximum(-here, 0.0) / math.sqrt(2)) - erfcx(-there / math.sqrt(2)))
-    tail = np.exp(-0.5 * here * here) * mills
-    body = 1.0 - 0.5 * np.exp(-0.5 * here * here) * (
-        erfcx(np.maximum(here, 0.0) / math.sqrt(2)) + erfcx(-there / math.sqrt(2))
-    )
+    density, far = np.exp(-0.5 * here * here), erfcx(-there / math.sqrt(2))
+    tail = density * (0.5 * (erfcx(np.maximum(-here, 0.0) / math.sqrt(2)) - far))
+    body = 1.0 - 0.5 * density * (erfcx(np.maximum(here, 0.0) / math.sqrt(2)) + far)
     cancelled = 4 * UNIT  # ulps lost by the subtractions above
     raised = np.where(here > 0.0, body + cancelled, tail) * (1 + 1e-12 + 16 * cancelled * (1 + np.abs(here)) / mu)
     floored: Floats = np.maximum(raised, SMALLEST_DELTA)
@@ -69,9 +69,11 @@ def largest_mu(epsilon: float, delta: float) -> float:
     positive(epsilon=epsilon, delta=delta)
     low, high = SMALLEST_MU, LARGEST_MU
     while high > low * (1.0 + 1e-12):
-        middle = math.sqrt(low * high)
-        fits = float(gdp_delta(middle, np.array([epsilon]))[0]) <= delta
-        low, high = (middle, high) if fits else (low, middle)
+        points = np.geomspace(low, high, SECTIONS + 1)
+        fits = _profile(points, np.asarray(epsilon)) <= delta
+        fits[0], fits[-1] = True, False
+        first = int(np.argmin(fits))
+        low, high = float(points[first - 1]), float(points[first])
     return low
 
 

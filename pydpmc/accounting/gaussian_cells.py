@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -11,19 +11,33 @@ from .._core import normal_cdf
 from .privacy_loss import UNIT, Floats, PrivacyLoss, from_cells
 
 LARGEST_DEVIATION = 10.0  # standard deviations kept; the rest, 8e-24 a use, counts as an infinite loss
+NO_TAIL = 40.0  # standard deviations beyond which a double holds no tail
 Mixture = Sequence[tuple[float, float]]  # (weight, mean) of each component
 
-
+Law = tuple[Floats, Floats]  # standard deviations from the mean to each edge, and the smaller of the tails there
 Cells = tuple[Floats, Floats, float, float]  # mass, bound on the rounding of the tail at the lower edge, below, above
 
 
-def normal_cells(edges: Floats, mean: float, sd: float) -> Cells:
-    """The cells of a normal law between these edges."""
+def normal_law(edges: Floats, mean: float, sd: float) -> Law:
+    """A normal law at these edges."""
     z = (edges - mean) / sd
-    tails = normal_cdf(-np.abs(z))
-    inside = np.diff(np.where(z > 0, 1.0 - tails, tails))
-    cells = np.where(z[:-1] > 0, -np.diff(tails), inside)
-    near = np.where(np.isfinite(z), z, 0.0)[:-1]
+    return z, normal_cdf(-np.abs(z))
+
+
+def mirrored(law: Law) -> Law:
+    """The same law at the edges turned around zero."""
+    z, tails = law
+    return -z[::-1], tails[::-1]
+
+
+def _cells(law: Law) -> Cells:
+    z, tails = law
+    upper = int(np.searchsorted(z, 0.0, side="right"))  # the first edge above the mean
+    cells = np.diff(tails)
+    cells[upper:] *= -1.0
+    if 0 < upper < len(z):
+        cells[upper - 1] = (1.0 - tails[upper]) - tails[upper - 1]
+    near = np.clip(z[:-1], -NO_TAIL, NO_TAIL)
     below = float(tails[0] if z[0] <= 0 else 1.0 - tails[0])
     above = float(tails[-1] if z[-1] > 0 else 1.0 - tails[-1])
     return cells, 4 * UNIT * (2 + near**2) * tails[:-1], below, above
@@ -35,9 +49,9 @@ def _mixed(mixture: Mixture, normals: dict[float, Cells]) -> Cells:
     return np.maximum(cells, 0.0), rounding, below, above
 
 
-def mixture_loss(step: float, lowest: int, edges: Floats, p: Mixture, q: Mixture, sd: float) -> PrivacyLoss:
-    """Loss of p against q when it increases and crosses ``step (lowest + k)`` at ``edges[k]``."""
-    normals = {mean: normal_cells(edges, mean, sd) for mean in dict.fromkeys(mean for _, mean in (*p, *q))}
+def mixture_loss(step: float, lowest: int, laws: Mapping[float, Law], p: Mixture, q: Mixture) -> PrivacyLoss:
+    """Loss of p against q, mixtures of these laws by mean, if it rises and crosses ``step (lowest + k)`` at edge k."""
+    normals = {mean: _cells(law) for mean, law in laws.items()}
     p_cells, p_rounding, below, above = _mixed(p, normals)
     q_cells, q_rounding, _, _ = _mixed(q, normals)
     ratios = np.exp(step * np.arange(lowest, lowest + len(p_cells), dtype=float))
@@ -49,4 +63,5 @@ def gaussian_loss(mu: float, step: float) -> PrivacyLoss:
     highest = math.ceil(mu * (mu / 2 + LARGEST_DEVIATION) / step)
     lowest = math.floor(mu * (mu / 2 - LARGEST_DEVIATION) / step)
     edges = step * np.arange(lowest, highest + 1, dtype=float) / mu + mu / 2
-    return mixture_loss(step, lowest, edges, [(1.0, mu)], [(1.0, 0.0)], 1.0)
+    laws = {mean: normal_law(edges, mean, 1.0) for mean in (0.0, mu)}
+    return mixture_loss(step, lowest, laws, [(1.0, mu)], [(1.0, 0.0)])

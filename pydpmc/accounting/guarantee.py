@@ -174,6 +174,9 @@ def combine(guarantees: Sequence[Guarantee]) -> Guarantee:
                 f"cannot combine a guarantee for {first.unit} under {first.adjacency!r} with one for "
                 f"{other.unit} under {other.adjacency!r}"
             )
+    holding = [g for g in guarantees if g.events or g.assumptions or g.void is not None or g.total_variation]
+    if len(holding) == 1:
+        return holding[0]
     reasons = [g.void for g in guarantees if g.void is not None]
     return Guarantee(
         events=tuple(use for g in guarantees for use in g.events),

@@ -18,6 +18,7 @@ USUAL_WORK = 5e8  # cell updates; about 0.4 s
 LARGEST_WORK = 1.6e9
 MOST_CELLS, FEWEST_CELLS = 100, 4
 DEVIATIONS = 9.5  # of the composed loss, covered by the nodes: down to delta of 1e-18
+USUAL_DELTA, USUAL_DEVIATIONS = 1e-8, 7.5  # from this delta on fewer will do: what lies deeper changes it by 1e-6 of it
 LARGEST_SHIFT = 30.0
 LARGEST_EXPONENT = 690.0  # exp of more is near the end of floating point
 
@@ -63,11 +64,31 @@ def cells_within_budget(shift: float, steps: int) -> int:
     return FEWEST_CELLS if FEWEST_CELLS**2 * work_per_square <= LARGEST_WORK else 0
 
 
-@lru_cache(maxsize=32)
-def induction_profile(shift: float, steps: int) -> InductionProfile | None:
+@dataclass(frozen=True)
+class BitsBound:
+    """Adaptively chosen bits of one range; the profile goes as deep as what is asked for."""
+
+    shift: float
+    steps: int
+    cells: int
+
+    def delta(self, epsilon: float) -> float:
+        """Upper bound of delta."""
+        usual = self._profile(USUAL_DELTA).delta(epsilon)
+        return usual if usual >= USUAL_DELTA else self._profile(0.0).delta(epsilon)
+
+    def epsilon(self, delta: float) -> float:
+        """Upper bound of epsilon; infinite if delta lies below the last node."""
+        return self._profile(delta).epsilon(delta)
+
+    def _profile(self, delta: float) -> InductionProfile:
+        return _profile(self.shift, self.steps, self.cells, delta >= USUAL_DELTA)
+
+
+def induction_profile(shift: float, steps: int) -> BitsBound | None:
     """Profile of `steps` adaptively chosen bits of range `shift`, or None if it would take too long."""
     cells = cells_within_budget(shift, steps)
-    return None if cells == 0 else _profile(shift, steps, cells)
+    return None if cells == 0 else BitsBound(shift, steps, cells)
 
 
 def rough_induction_epsilon(shift: float, steps: int, delta: float) -> float:
@@ -80,14 +101,16 @@ def rough_induction_epsilon(shift: float, steps: int, delta: float) -> float:
 
     def shorter(ratio: int) -> float:
         few = max(1, round(steps / ratio**2))
-        return _profile(shift * math.sqrt(steps / few), few, cells).epsilon(delta)
+        return BitsBound(shift * math.sqrt(steps / few), few, cells).epsilon(delta)
 
     found = math.nan if cells == 0 else 2.0 * shorter(3) - shorter(5)
     return found if math.isfinite(found) else math.inf
 
 
-def _profile(shift: float, steps: int, cells: int) -> InductionProfile:
-    depth = math.ceil(_depth(shift, steps) / shift * cells) + 1
+@lru_cache(maxsize=32)
+def _profile(shift: float, steps: int, cells: int, usual: bool) -> InductionProfile:
+    deviations = USUAL_DEVIATIONS if usual else DEVIATIONS
+    depth = math.ceil(_depth(shift, steps, deviations) / shift * cells) + 1
     values = bit_induction(shift, steps, cells, depth)
     epsilons: Floats = shift / cells * np.arange(depth + 1, dtype=np.float64)
     within = np.minimum(epsilons, LARGEST_EXPONENT)
@@ -96,7 +119,7 @@ def _profile(shift: float, steps: int, cells: int) -> InductionProfile:
     return InductionProfile(epsilons, np.minimum.accumulate(deltas))
 
 
-def _depth(shift: float, steps: int) -> float:
+def _depth(shift: float, steps: int, deviations: float = DEVIATIONS) -> float:
     """How far the log-likelihood ratio can go, in all or in all but a negligible part of the cases."""
     mu = shift * math.sqrt(steps) / 2
-    return min(steps * shift, mu * mu / 2 + DEVIATIONS * mu + 2 * shift)
+    return min(steps * shift, mu * mu / 2 + deviations * mu + 2 * shift)

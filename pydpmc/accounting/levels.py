@@ -49,10 +49,11 @@ def _cut(family: Sequence[Use], parts: int, middle: bool) -> list[Use]:
     """
     if len(family) <= parts:
         return list(family)
-    costliest_first = sorted(family, key=_cost_order)
+    order = sorted((*_cost_order(use), k) for k, use in enumerate(family))
+    costliest_first = [family[k] for *_, k in order]
     counts = np.array([n for _, n in costliest_first])
     with np.errstate(over="ignore", invalid="ignore"):
-        squares = np.array([size_of(use) for use in costliest_first]) ** 2
+        squares = np.array([size for size, *_ in order]) ** 2
         spread = np.append(0.0, np.cumsum(np.sqrt(np.maximum(-np.diff(squares), 0.0) * counts[1:])))
     if not np.isfinite(spread[-1]):
         return list(family)

@@ -30,7 +30,8 @@ class ComposedLosses:
         for cumulants in self.directions:
             if cumulants.infinity >= delta or _uses(cumulants) > MOST_USES:
                 return math.inf
-            worst = max(worst, _epsilon(cumulants, delta))
+            if worst == 0.0 or cumulants.loose_delta(worst) > delta:
+                worst = max(worst, _epsilon(cumulants, delta))
         return worst
 
     def delta(self, epsilon: float) -> float:

@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import InvalidArgument
 from .events import Event, Floats
 from .figures import lower, upper
-from .gaussian_cells import LARGEST_DEVIATION, mixture_loss
+from .gaussian_cells import LARGEST_DEVIATION, mirrored, mixture_loss, normal_law
 from .privacy_loss import LARGEST_EXPONENT, PrivacyLoss
 from .validation import positive, share
 
@@ -56,27 +56,28 @@ class PoissonGaussian(Event):
         log_sinh = losses / 2 + np.log(-np.expm1(-losses) / 2)
         half = s**2 * (losses / 2 + _arcsinh_exp(log_sinh + math.log((1 - q) / q) + 0.5 / s**2))
         edges = np.concatenate([-half[::-1], [0.0], half])
-        return mixture_loss(step, -last, edges, [(1 - q, 0.0), (q, 1.0)], [(1 - q, 0.0), (q, -1.0)], s)
+        laws = {mean: normal_law(edges, mean, s) for mean in (-1.0, 0.0, 1.0)}
+        return mixture_loss(step, -last, laws, [(1 - q, 0.0), (q, 1.0)], [(1 - q, 0.0), (q, -1.0)])
 
     def _removed_and_added(self, step: float) -> tuple[PrivacyLoss, PrivacyLoss]:
         s, q = self.noise_multiplier, self.rate
         lowest = math.floor(self._log_ratio(-LARGEST_DEVIATION * s, 1.0) / step)
         highest = math.ceil(self.largest_loss("add_remove") / step)
         edges = self._edges(step * np.arange(lowest, highest + 1, dtype=float))
-        mixture, plain = [(1 - q, 0.0), (q, 1.0)], [(1.0, 0.0)]
-        removed = mixture_loss(step, lowest, edges, mixture, plain, s)
-        mirrored = [(1 - q, 0.0), (q, -1.0)]  # x -> -x turns the decreasing loss into an increasing one
-        added = mixture_loss(step, -highest, -edges[::-1], plain, mirrored, s)
+        laws = {mean: normal_law(edges, mean, s) for mean in (0.0, 1.0)}
+        removed = mixture_loss(step, lowest, laws, [(1 - q, 0.0), (q, 1.0)], [(1.0, 0.0)])
+        turned = {-mean: mirrored(law) for mean, law in laws.items()}  # the decreasing loss becomes an increasing one
+        added = mixture_loss(step, -highest, turned, [(1.0, 0.0)], [(1 - q, 0.0), (q, -1.0)])
         return removed, added
 
     def _edges(self, losses: Floats) -> Floats:
-        """Where the loss of the mixture against N(0, s^2) takes these values; -inf if it never does."""
+        """Where the loss of the mixture against N(0, s^2) takes these ascending values; -inf if it never does."""
         q, s = self.rate, self.noise_multiplier
-        small, large = np.minimum(losses, 1.0), np.maximum(losses, 1.0)
-        reached = 1.0 + np.expm1(small) / q > 0.0
-        near = np.log1p(np.where(reached, np.expm1(small) / q, 0.0))
+        small, large = np.split(losses, [np.searchsorted(losses, 1.0)])
+        with np.errstate(divide="ignore"):
+            near = np.log1p(np.maximum(np.expm1(small) / q, -1.0))
         far = large + np.log1p(-(1 - q) * np.exp(-large)) - math.log(q)
-        return np.where(reached, 0.5 + s**2 * np.where(losses < 1.0, near, far), -np.inf)
+        return np.asarray(0.5 + s**2 * np.append(near, far))
 
     @property
     def level(self) -> tuple[tuple[object, ...], float]:  # noqa: D102

@@ -38,8 +38,8 @@ class PrivacyLoss:
     def moments(self) -> tuple[float, float]:
         """Variance and mean absolute value of the finite loss."""
         losses = self.losses
-        mean = float(self.masses @ losses)
-        return float(self.masses @ (losses - mean) ** 2), float(self.masses @ np.abs(losses))
+        mean = float((self.masses * losses).sum())  # without the threads of @, which cost more than they save
+        return float((self.masses * (losses - mean) ** 2).sum()), float((self.masses * np.abs(losses)).sum())
 
 
 def from_symmetric_profile(profile: Callable[[Floats], Floats], epsilon_max: float, step: float) -> PrivacyLoss:

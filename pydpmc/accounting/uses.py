@@ -21,7 +21,7 @@ def checked(items: Iterable[tuple[Event, int]], adjacency: str) -> Uses:
         raise WrongType(f"items must be pairs (event, number of times), not {given(items)}")
     merged: dict[Event, int] = {}
     for item in items:
-        if not isinstance(item, tuple | list) or len(item) != 2:
+        if not isinstance(item, (tuple, list)) or len(item) != 2:
             raise WrongType(f"items must be pairs (event, number of times), not {given(item)}")
         event, n = item
         if not isinstance(event, Event):

@@ -95,15 +95,18 @@ class GradientSettings:
         if isinstance(self.schedule, Constant):
             one = dataclasses.replace(self, steps=1)
             return one.noise / self.sensitivity * ARITHMETIC, np.array([self.steps])
-        multipliers = np.sort(self.noise / self.sensitivity * ARITHMETIC)
-        starts = np.flatnonzero(np.append(True, np.diff(multipliers) > 0.0))
-        levels, counts = multipliers[starts], np.diff(np.append(starts, self.steps))
-        if len(levels) <= MOST_LEVELS:
-            return levels, counts
-        power = np.floor(np.log(levels) / math.log(LEVEL_RATIO))
-        down = np.minimum(levels, LEVEL_RATIO**power)
-        starts = np.flatnonzero(np.r_[True, np.diff(power) > 0])
-        return np.minimum.reduceat(down, starts), np.add.reduceat(counts, starts)
+        multipliers = self.noise / self.sensitivity * ARITHMETIC
+        if (multipliers[1:] < multipliers[:-1]).any():
+            multipliers = np.sort(multipliers)
+        rises = multipliers[1:] > multipliers[:-1]
+        if np.count_nonzero(rises) < MOST_LEVELS:
+            starts = np.flatnonzero(np.append(True, rises))
+            levels = multipliers[starts]
+        else:
+            levels = _powers_from(multipliers[0], multipliers[-1])
+            starts = np.searchsorted(multipliers, levels)
+        counts = np.diff(np.append(starts, self.steps))
+        return levels[counts > 0], counts[counts > 0]
 
     def total_variation(self, chains: int) -> float:
         """Return how far the random numbers of the run are from the laws that are accounted."""
@@ -186,6 +189,14 @@ class GradientSettings:
             ("calibration", f"{self.calibration}, its noise and step sizes as printed; epsilon is ours"),
             ("temperature", f"{span} times the target's: the chain targets {targets}, not exp(-U)"),
         ]
+
+
+def _powers_from(lowest: float, highest: float) -> Floats:
+    """Return the powers of `LEVEL_RATIO` from just below the lowest level to the highest."""
+    first, last = (math.floor(math.log(level) / math.log(LEVEL_RATIO)) for level in (lowest, highest))
+    powers = LEVEL_RATIO ** np.arange(first, last + 1.0)
+    powers[0] = min(powers[0], lowest)  # whatever the rounding
+    return np.asarray(powers)
 
 
 @lru_cache(maxsize=4096)  # a search meets the same levels again and again

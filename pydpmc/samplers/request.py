@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..accounting import Event, Guarantee, calibrate, compose
 from ..accounting.calibration import about_largest
+from ..accounting.levels import about
 from ..errors import InvalidArgument
 from ..models import Model
 from ..public import Public
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from .protocol import RunSettings
 
 UNSPENT = 5e-4
+ENOUGH_LEVELS = 12  # of noise, to compare runs
 Run = TypeVar("Run", bound="RunSettings")
 
 
@@ -96,6 +98,9 @@ class Request:
         return runs(parameter)
 
     def _priced(self, run: RunSettings) -> Guarantee:
-        own: list[tuple[Event, int] | Guarantee] = [*run.uses(self.adjacency, self.chains), *self.earlier]
+        uses = run.uses(self.adjacency, self.chains)
+        if self.rough:
+            uses = about(uses, ENOUGH_LEVELS)
+        own: list[tuple[Event, int] | Guarantee] = [*uses, *self.earlier]
         variation = run.total_variation(self.chains)
         return compose(own, adjacency=self.adjacency, unit=self.public.unit, total_variation=variation)

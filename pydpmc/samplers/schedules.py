@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,7 @@ from ..checks import given, number, positive, reals, whole
 from ..errors import InvalidArgument
 
 Floats = npt.NDArray[np.float64]
+SHORT = 1 << 14
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,14 @@ class Polynomial(Schedule):
 
     def values(self, steps: int) -> Floats:
         """Return a (b + t)^-gamma."""
-        return np.asarray(self.a * (self.b + np.arange(1.0, steps + 1.0)) ** -self.gamma)
+        enough = max(SHORT, 1 << (int(steps) - 1).bit_length())
+        return np.asarray(self.a * _powers(self.b, self.gamma, enough)[:steps])
+
+
+@lru_cache(maxsize=4)  # a search asks for the first of them again and again
+def _powers(b: float, gamma: float, steps: int) -> Floats:
+    with np.errstate(over="ignore"):  # perhaps beyond those that are asked for, which are checked
+        return np.asarray((b + np.arange(1.0, steps + 1.0)) ** -gamma)
 
 
 @dataclass(frozen=True)

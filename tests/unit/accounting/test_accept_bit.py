@@ -11,7 +11,7 @@ from pydpmc import accounting as acc
 from pydpmc._core import bit_induction
 from pydpmc.accounting.bounded_range import range_log_moment, range_profile
 from pydpmc.accounting.bounds import RenyiBound
-from pydpmc.accounting.induction import cells_within_budget, induction_profile
+from pydpmc.accounting.induction import USUAL_DELTA, _profile, cells_within_budget, induction_profile
 
 
 def adaptive_optimum(s, steps, x, points=61):
@@ -72,6 +72,28 @@ def test_a_shallow_window_only_raises_the_bound():
     shallow = bit_induction(0.1, 100, 20, 300)
     assert np.all(shallow >= deep[:301] * (1 - 1e-12))
     assert np.all(deep[:200] > 0)
+
+
+@pytest.mark.parametrize(("s", "steps"), [(0.1, 100), (0.01, 3000), (1.0, 50)])
+def test_at_a_usual_delta_what_lies_deeper_hardly_matters(s, steps):
+    cells = cells_within_budget(s, steps)
+    usual, deep = (_profile(s, steps, cells, usual) for usual in (True, False))
+    assert len(usual.deltas) < 0.85 * len(deep.deltas)
+    for delta in (1e-3, 1e-6, USUAL_DELTA):
+        assert deep.epsilon(delta) * (1 - 1e-12) <= usual.epsilon(delta) <= deep.epsilon(delta) * (1 + 1e-5)
+
+
+def test_a_tiny_delta_is_found_at_any_depth():
+    bits = induction_profile(0.1, 100)
+    for delta in (1e-6, 1e-14):
+        epsilon = bits.epsilon(delta)
+        assert bits.delta(epsilon) == pytest.approx(delta, rel=1e-6)
+        assert bits.delta(1.01 * epsilon) < delta
+
+
+def test_odd_numbers_of_cells_are_refused():
+    with pytest.raises(ValueError, match="even"):
+        bit_induction(0.1, 100, 5, 300)
 
 
 def test_one_bit_has_the_exact_profile():

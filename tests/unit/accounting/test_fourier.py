@@ -8,8 +8,9 @@ import pytest
 
 from pydpmc import accounting as acc
 from pydpmc.accounting import fourier
-from pydpmc.accounting.cumulants import OUTSIDE, Cumulants, tilted
+from pydpmc.accounting.cumulants import OUTSIDE, Cumulants
 from pydpmc.accounting.grid import choose_step
+from pydpmc.accounting.losses import ComposedLosses, composed_losses
 from pydpmc.accounting.privacy_loss import UNIT
 
 COMPOSITIONS = {
@@ -79,7 +80,7 @@ def test_next_to_nothing_lies_beyond_the_reach_wherever_the_few_atoms_lie(misled
     loss, n = acc.Gaussian(2.0).poisson(0.1).privacy_loss("add_remove", 5e-3)[0], 20
     cumulants = Cumulants([(loss, n)])
     cumulants.about.losses = misled * cumulants.about.losses
-    weights, _ = tilted(loss.masses, loss.losses, tilt)
+    (weights,) = cumulants.tilted(tilt)
     composed = np.ones(1)
     for _ in range(n):
         composed = np.convolve(composed, weights)
@@ -94,11 +95,33 @@ def test_next_to_nothing_lies_beyond_the_reach_wherever_the_few_atoms_lie(misled
 @pytest.mark.parametrize("tilt", [0.0, 0.7, 5.0])
 def test_cumulants_of_all_losses_at_once_are_those_of_one_after_the_other(name, tilt):
     cumulants = cumulants_of(name)
-    each = [(n, losses, *tilted(loss.masses, losses, tilt)) for (loss, n), losses in cumulants.pairs()]
-    value = sum(n * log_norm for n, _, _, log_norm in each)
-    mean = sum(n * float(weights @ losses) for n, losses, weights, _ in each)
+    value = mean = 0.0
+    for ((loss, n), losses), weights in zip(cumulants.pairs(), cumulants.tilted(tilt), strict=True):
+        tilted = loss.masses * np.exp(tilt * (losses - losses[-1]))
+        assert weights == pytest.approx(tilted / tilted.sum(), rel=1e-12, abs=1e-15)
+        value += n * (math.log(tilted.sum()) + tilt * float(losses[-1]))
+        mean += n * float(weights @ losses)
     assert cumulants.value(tilt) == pytest.approx(value, rel=1e-12, abs=1e-12)
     assert cumulants.exact.derivatives(tilt)[:2] == pytest.approx((value, mean), rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", COMPOSITIONS)
+@pytest.mark.parametrize("share", [0.3, 1.0, 2.0])
+def test_one_moment_bounds_delta(name, share):
+    cumulants = cumulants_of(name)
+    epsilon = share * fourier.compose(cumulants, cumulants.tilt_for_delta(1e-5)).epsilon(1e-5)
+    delta = fourier.compose(cumulants, cumulants.tilt_for_epsilon(epsilon)).delta(epsilon)
+    assert delta * (1 - 1e-6) - 1e-15 <= cumulants.loose_delta(epsilon) <= 1.0
+
+
+@pytest.mark.parametrize("event", [acc.Gaussian(0.6).poisson(0.01), acc.Gaussian(20.0).poisson(0.5)])
+@pytest.mark.parametrize("order", [1, -1])
+def test_an_epsilon_is_that_of_the_worse_direction(event, order):
+    """Also if the worse comes first and the other is not composed."""
+    directions = composed_losses(((event, 300),), "add_remove").directions[::order]
+    each = [ComposedLosses((direction,)).epsilon(1e-6) for direction in directions]
+    assert ComposedLosses(directions).epsilon(1e-6) == max(each)
+    assert each[0] != each[1]
 
 
 @pytest.mark.parametrize("name", COMPOSITIONS)
