@@ -25,8 +25,6 @@ from .posterior_fields import Unsafe
 from .progress import Progress, say_resumed
 from .safekeeping import Safekeeping
 from .sampler_stats import sampler_stats
-from .samplers.gradient_settings import GradientSettings
-from .samplers.langevin_settings import LangevinSettings
 from .samplers.protocol import Sampler
 from .samplers.settings import Settings
 from .starts import start_points
@@ -103,14 +101,12 @@ def run(
         "warmup": release.warmup,
         "thin": release.thin,
         "seed": seed,
-        **({"squares": data.row_squares()} if isinstance(plan.settings, GradientSettings) else {}),
-        **({"coded": data._coded} if isinstance(plan.settings, GradientSettings | LangevinSettings) else {}),
     }
     void = _void(plan, seed is not None, unsafe_diagnostics)
     keeping = Safekeeping(plan, data, release, out, ledger, checkpoint)
     keeping.refuse(void)
     with core_errors():
-        core = plan.settings.start(_core, common, data.public)
+        core = plan.settings.start(_core, common, data)
     with keeping, core_errors():
         keeping.begin(core)
         if progress and core.steps_done > 0:

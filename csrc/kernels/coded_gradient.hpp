@@ -37,7 +37,7 @@ class CodedSums {
       numbers_[j] = j < rows.numbers ? slopes[rows.number_columns[j]] : 0.0;
     for (int j = 0; j <= columns; ++j) by_code_[j] = j < columns ? slopes[j] : 0.0;
     number_sums_ = reinterpret_cast<int64_t*>(by_code_ + columns + 1);
-    code_sums_ = number_sums_ + padded(rows.numbers);
+    code_sums_ = reinterpret_cast<uint64_t*>(number_sums_ + padded(rows.numbers));
     for (int j = 0; j < padded(rows.numbers) + columns + 1; ++j) number_sums_[j] = 0;
   }
 
@@ -53,7 +53,7 @@ class CodedSums {
     store(per_row, scale);
     add_rows(number_sums_, row, nullptr, per_row, rows_.numbers, fetch_nothing);
     const auto one = [&](int k) PYDPMC_LAMBDA { return CodedRow{row[k], rows_.padded}.one(); };
-    int64_t whole[lanes];
+    uint64_t whole[lanes];
     const I8 nearest = nearest_integer(scale * gather(one));
     std::memcpy(whole, nearest.p, sizeof whole);
     for (int k = 0; k < lanes; ++k) {
@@ -70,7 +70,7 @@ class CodedSums {
 
   void move_to(int64_t* sums) noexcept {
     remove_magic(number_sums_, rows_.numbers, added_);
-    for (int j = 0; j < columns_; ++j) sums[j] += code_sums_[j];
+    for (int j = 0; j < columns_; ++j) sums[j] += static_cast<int64_t>(code_sums_[j]);
     for (int j = 0; j < rows_.numbers; ++j) sums[rows_.number_columns[j]] += number_sums_[j];
   }
 
@@ -87,7 +87,8 @@ class CodedSums {
   const CodedRows rows_;
   int columns_;
   double *numbers_, *by_code_;
-  int64_t *number_sums_, *code_sums_;
+  int64_t* number_sums_;
+  uint64_t* code_sums_;  // the sum of no column may wrap
   int64_t added_ = 0;
 };
 

@@ -16,6 +16,7 @@ from .noised_sums import exact_sum, noised
 from .protocol import Release, last_iterates
 
 if TYPE_CHECKING:
+    from ..data import Data
     from ..models import Model
 
 Floats = npt.NDArray[np.float64]
@@ -90,7 +91,7 @@ class ConjugateSettings:
         """Return which draws leave: all of them."""
         return last_iterates(1, self.draws, draws, warmup)
 
-    def start(self, core: Any, common: dict[str, Any], public: Public) -> ConjugateRun:
+    def start(self, core: Any, common: dict[str, Any], data: Data) -> ConjugateRun:
         """Return the run."""
         return ConjugateRun(self, core, common)
 

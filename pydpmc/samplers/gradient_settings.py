@@ -19,6 +19,7 @@ from .protocol import Release, all_iterates
 from .schedules import Constant, Schedule, checked_values
 
 if TYPE_CHECKING:
+    from ..data import Data
     from ..models import Model
     from .gradient_forecast import GradientForecast
 
@@ -126,17 +127,19 @@ class GradientSettings:
         """Return which iterates leave: all are covered."""
         return all_iterates(self.steps, chains, draws, warmup)
 
-    def start(self, core: Any, common: dict[str, Any], public: Public) -> Any:
+    def start(self, core: Any, common: dict[str, Any], data: Data) -> Any:
         """Return the run in the compiled core, which planning itself never touches."""
         return core.GradientRun(
             **common,
+            squares=data.row_squares(),
+            coded=data._coded,
             sampler=self.sampler,
             parameters=self.core_parameters,
             sampling=self.sampling,
             clip=self.clip,
             room=self.room,
             batch=self.batch_size,
-            **batch_arguments(core, self.sampling, public.n, self.batch_size, self.rate),
+            **batch_arguments(core, self.sampling, data.public.n, self.batch_size, self.rate),
             weight=self.w / self.rate,
             step_size=self.step_sizes.tolist(),
             noise=self.noise.tolist(),

@@ -13,6 +13,7 @@ from ..public import Public
 from .protocol import Release, RunSettings
 
 if TYPE_CHECKING:
+    from ..data import Data
     from ..models import Model
 
 PARTS = 50  # of the start's steps, so that Ctrl-C is heard between them
@@ -66,9 +67,9 @@ class HybridSettings:
         """Return which iterates of the chain leave."""
         return self.chain.releases(chains, draws, warmup)
 
-    def start(self, core: Any, common: dict[str, Any], public: Public) -> HybridRun:
+    def start(self, core: Any, common: dict[str, Any], data: Data) -> HybridRun:
         """Return the run."""
-        return HybridRun(self, core, common, public)
+        return HybridRun(self, core, common, data)
 
     def forecast(self, model: Model, public: Public, chains: int) -> Any:
         """Return what the chain can be expected to do."""
@@ -99,8 +100,8 @@ class HybridSettings:
 class HybridRun:
     """The start, to its end and without release, then the chains from the mean of its draws."""
 
-    def __init__(self, settings: HybridSettings, core: Any, common: dict[str, Any], public: Public) -> None:
-        self._settings, self._core, self._common, self._public = settings, core, common, public
+    def __init__(self, settings: HybridSettings, core: Any, common: dict[str, Any], data: Data) -> None:
+        self._settings, self._core, self._common, self._data = settings, core, common, data
         self._chain: Any = None
 
     @property
@@ -118,7 +119,7 @@ class HybridRun:
         if self._chain is None:
             point = self._point(threads, block)
             starts = np.array(np.broadcast_to(point, self._common["init"].shape))
-            self._chain = self._settings.chain.start(self._core, self._common | {"init": starts}, self._public)
+            self._chain = self._settings.chain.start(self._core, self._common | {"init": starts}, self._data)
         self._chain.advance(steps, threads, block)
 
     def _point(self, threads: int, block: int) -> Any:
@@ -132,7 +133,7 @@ class HybridRun:
             "thin": release.thin,
             "seed": None if seed is None else seed ^ OTHER_SEED,
         }
-        run = first.start(self._core, self._common | own, self._public)
+        run = first.start(self._core, self._common | own, self._data)
         while run.steps_done < first.steps:
             run.advance(min(1 + first.steps // PARTS, first.steps - run.steps_done), threads, block)
         return out.mean(axis=(0, 1))

@@ -18,6 +18,7 @@ from .langevin_constants import UPWARDS, Arithmetic, Curvature, arithmetic, curv
 from .protocol import Release, last_iterates
 
 if TYPE_CHECKING:
+    from ..data import Data
     from .langevin_forecast import LangevinForecast
 
 
@@ -85,10 +86,10 @@ class LangevinSettings:
         """Return which iterates leave: the last of each chain."""
         return last_iterates(self.steps, self.draws * chains, draws, warmup)
 
-    def start(self, core: Any, common: dict[str, Any], public: Public) -> Any:
+    def start(self, core: Any, common: dict[str, Any], data: Data) -> Any:
         """Return the run in the compiled core, or refuse records for which its price would be wrong."""
         self._refuse_other_targets(common)
-        if public.n > self.public.n:
+        if data.public.n > self.public.n:
             raise InvalidArgument(
                 f"the data have more records than public_n = {self.public.n} says they can have; this run is priced "
                 "for at most that many. Declare a larger public_n and plan again"
@@ -101,6 +102,7 @@ class LangevinSettings:
         errors = self.arithmetic
         return core.LangevinRun(
             **common,
+            coded=data._coded,
             step_size=self.step_size,
             steps=self.steps,
             weight=self.w,

@@ -12,6 +12,7 @@ from ..public import Public
 from .protocol import Release
 
 if TYPE_CHECKING:
+    from ..data import Data
     from ..models import Model
 
 UNCLAMPED = (float("-inf"), float("inf"))
@@ -58,7 +59,7 @@ class NutsSettings:
                 raise InvalidArgument(f"{name} is not an option of this run: set it in NUTS({name}=...)")
         return Release(chains, self.draws, self.warmup, 1)
 
-    def start(self, core: Any, common: dict[str, Any], public: Public) -> Any:
+    def start(self, core: Any, common: dict[str, Any], data: Data) -> Any:
         """Return the run in the compiled core."""
         return core.NutsRun(
             **common,

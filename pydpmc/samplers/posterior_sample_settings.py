@@ -12,6 +12,7 @@ from ..public import Public
 from .protocol import Release, last_iterates
 
 if TYPE_CHECKING:
+    from ..data import Data
     from ..models import Model
     from .posterior_sample_forecast import PosteriorSampleForecast
 
@@ -104,7 +105,7 @@ class PosteriorSampleSettings:
         last_iterates(self.steps, self.draws, draws, warmup)
         return Release(1, self.draws, self.steps - self.draws, 1, hidden=True)
 
-    def start(self, core: Any, common: dict[str, Any], public: Public) -> Any:
+    def start(self, core: Any, common: dict[str, Any], data: Data) -> Any:
         """Return the inner chains, which fill in the draws at their last step."""
         from .hidden_nuts import HiddenNuts
 

@@ -16,6 +16,7 @@ from ..errors import InvalidArgument
 
 if TYPE_CHECKING:
     from ..accounting import Event
+    from ..data import Data
     from ..models import Model
     from ..public import Public
     from .request import Request
@@ -73,7 +74,7 @@ class RunSettings(Protocol):
     def releases(self, chains: int, draws: int | None, warmup: int | None) -> Release:
         """Return which iterates leave."""
 
-    def start(self, core: Any, common: dict[str, Any], public: Public) -> Any:
+    def start(self, core: Any, common: dict[str, Any], data: Data) -> Any:
         """Return the run: an object with ``advance(steps, threads, block)`` and ``steps_done``."""
 
     def forecast(self, model: Model, public: Public, chains: int) -> Any:

@@ -15,6 +15,7 @@ from .protocol import Release, all_iterates
 from .walk import KINDS, Walk
 
 if TYPE_CHECKING:
+    from ..data import Data
     from ..models import Model
     from .forecast import Forecast
 
@@ -91,9 +92,9 @@ class Settings:
         """Return which iterates leave: all are covered."""
         return all_iterates(self.steps, chains, draws, warmup)
 
-    def start(self, core: Any, common: dict[str, Any], public: Public) -> Any:
+    def start(self, core: Any, common: dict[str, Any], data: Data) -> Any:
         """Return the run in the compiled core, which planning itself never touches."""
-        return core.BarkerRun(**common, **self.core_arguments(core, public))
+        return core.BarkerRun(**common, **self.core_arguments(core, data.public))
 
     def forecast(self, model: Model, public: Public, chains: int) -> Forecast:
         """Return what the chains can be expected to do."""

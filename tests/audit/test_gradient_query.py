@@ -81,7 +81,7 @@ def noised_sums(setting: Setting, canary: bool, count: int, seed: int, true_nois
     settings = plan.settings
     if true_noise != 1.0:
         object.__setattr__(settings, "heat", true_noise)
-    return np.asarray(settings.start(_core, common, data.public).audit([0.0], 0, count))[:, 0] / CLIP
+    return np.asarray(settings.start(_core, common, data).audit([0.0], 0, count))[:, 0] / CLIP
 
 
 def scores(setting: Setting, canary: bool, runs: int, seed: int, true_noise: float = 1.0) -> Floats:

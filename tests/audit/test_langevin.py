@@ -50,7 +50,7 @@ def last_iterates(made: tuple[dp.Plan, dp.Data], runs: int, seed: int | None, **
         "thin": 1,
         "seed": seed,
     }
-    core = plan.settings.start(_Altered(changed), arguments, data.public)
+    core = plan.settings.start(_Altered(changed), arguments, data)
     core.advance(plan.settings.steps, 2, 4096)
     return out[:, 0, 0]
 

@@ -33,7 +33,7 @@ def query(y, z, *, adjacency, sampling, batch_size=None, public_n=None, method=d
     plan = dp.plan(dp.LinearRegression(sigma=1.0), data.public, sampler, adjacency=adjacency)
     common = {"init": start_points(plan, plan.chains, 1), "draws": np.empty((1, 1, 1)), "warmup": 0, "thin": 1}
     return plan, lambda seed: plan.settings.start(
-        _core, {**_target_arguments(plan, data), **common, "seed": seed}, data.public
+        _core, {**_target_arguments(plan, data), **common, "seed": seed}, data
     )
 
 

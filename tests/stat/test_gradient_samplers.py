@@ -164,7 +164,7 @@ def advanced(made: tuple[dp.Plan, dp.Data], threads: int, block: int, chunks: in
     settings = plan.settings
     draws = np.full((plan.chains, settings.steps, settings.dim), np.nan)
     common = {"init": start_points(plan, plan.chains, SEED), "draws": draws, "warmup": 0, "thin": 1, "seed": SEED}
-    core = settings.start(_core, _target_arguments(plan, data) | common, data.public)
+    core = settings.start(_core, _target_arguments(plan, data) | common, data)
     for _ in range(chunks):
         core.advance(settings.steps // chunks, threads, block)
     assert np.isfinite(draws).all()

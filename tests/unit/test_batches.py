@@ -31,7 +31,7 @@ def batches(n, rate_of, count, seed, sampling="poisson"):
         "thin": 1,
         "seed": seed,
     }
-    sums = plan.settings.start(_core, common, data.public).audit([0.0] * n, 0, count)
+    sums = plan.settings.start(_core, common, data).audit([0.0] * n, 0, count)
     included = np.rint(sums)
     assert np.abs(sums - included).max() < 0.01  # noise sd 0.001
     assert set(np.unique(included)) == {0.0, 1.0}

@@ -39,7 +39,7 @@ def plan(data):
 def started(plan, data, seed=7):
     out = np.zeros((2, 60, plan.settings.dim))
     common = {"init": start_points(plan, 2, None), "draws": out, "warmup": 0, "thin": 1, "seed": seed}
-    return out, plan.settings.start(_core, _target_arguments(plan, data) | common, data.public)
+    return out, plan.settings.start(_core, _target_arguments(plan, data) | common, data)
 
 
 @pytest.mark.parametrize("sampler", SAMPLERS.values(), ids=SAMPLERS)

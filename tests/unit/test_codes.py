@@ -106,7 +106,15 @@ def test_extreme_slopes_add_nothing_or_what_multiplied_out_rows_add():
         assert np.abs(coded).max() <= 64 * 0.7 * 2.0**28
 
 
-@pytest.mark.parametrize("sampler", [dp.SGLD(steps=60, step_size=1e-4, batch_size=64), dp.SGHMC(steps=60)])
+@pytest.mark.parametrize(
+    "sampler",
+    [
+        dp.SGLD(steps=60, step_size=1e-4, batch_size=64),
+        dp.SGLD(steps=60, step_size=1e-4, batch_size=64, preconditioner="diagonal"),
+        dp.SGHMC(steps=60),
+        dp.Hybrid(dp.Langevin(), dp.SGLD(steps=60)),
+    ],
+)
 def test_a_chain_is_the_one_of_multiplied_out_rows(sampler):
     x, y, blocks = table(500, 3)
     data = [dp.Data(x, y, row_norm=2.0, one_hot=given) for given in (None, blocks)]

@@ -25,7 +25,7 @@ def noised_sum(x, y, clip, theta):
         "thin": 1,
         "seed": SEED,
     }
-    return plan.settings.start(_core, common, data.public).audit(list(theta), 0, 1)[0]
+    return plan.settings.start(_core, common, data).audit(list(theta), 0, 1)[0]
 
 
 def moved_by(x, y, clip, theta=(0.0, 0.0)):

@@ -60,7 +60,7 @@ def joined(groups, rng):
 
 def noised_sum(plan, data, theta):
     common = {"init": start_points(plan, 1, 5), "draws": np.empty((1, 1, 2)), "warmup": 0, "thin": 1, "seed": 5}
-    core = plan.settings.start(_core, _target_arguments(plan, data) | common, data.public)
+    core = plan.settings.start(_core, _target_arguments(plan, data) | common, data)
     return core.audit(list(theta), 0, 3)
 
 

@@ -43,7 +43,7 @@ def started(plan, data, chains=2, seed=SEED, **changed):
         "thin": 1,
         "seed": seed,
     }
-    return plan.settings.start(_core, common | changed, data.public), out
+    return plan.settings.start(_core, common | changed, data), out
 
 
 def replayed(plan, data, draws, seed):
