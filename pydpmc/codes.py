@@ -57,11 +57,11 @@ def coded_rows(stored: table.Rows, squares: table.Floats, public: Public, blocks
     numbers = np.setdiff1d(np.arange(public.width), [column for block in blocks for column in block]).astype(np.int32)
     codes = (len(blocks) + 3) // 4 * 4
     at = (len(numbers) + 3) // 4 * 4 if len(numbers) >= 4 else len(numbers)
-    stride = at + _BESIDES + codes // 4
+    stride = (at + _BESIDES + codes // 4 + 3) // 4 * 4
     bytes_of_a_row = stored.shape[1] * stored.itemsize
     if not blocks or public.width > _MOST_COLUMNS or 2 * 8 * stride > bytes_of_a_row:
         return None
-    rows = table.empty_rows(len(stored), max(stride, 4), False, "float64")
+    rows = table.empty_rows(len(stored), stride, False, "float64")
     chunk = max(1, _CHUNK_VALUES // public.width)
     for start in range(0, len(stored), chunk):
         here = slice(start, start + chunk)
@@ -83,21 +83,37 @@ def _large_blocks(blocks: Blocks, width: int) -> Blocks:
     return tuple(large[1:] if sum(map(len, large)) == width else large)
 
 
+def not_one_hot(values: table.Floats, blocks: Blocks) -> npt.NDArray[np.bool_]:
+    """Tell of each row which blocks have several values, or another than an earlier block."""
+    one = np.zeros(len(values))
+    wrong = np.zeros((len(values), len(blocks)), dtype=bool)
+    for b, block in enumerate(blocks):
+        here = values[:, block]
+        value = here.sum(axis=1)
+        several = np.count_nonzero(here, axis=1) > 1
+        wrong[:, b] = several | ((value != 0.0) & (one != 0.0) & (value != one))
+        one = np.where(value != 0.0, value, one)
+    return wrong
+
+
+def refuse_blocks(wrong: npt.NDArray[np.bool_], blocks: Blocks) -> None:
+    """Refuse blocks that are not one-hot."""
+    for block, is_wrong in zip(blocks, wrong, strict=True):
+        if is_wrong:
+            raise InvalidArgument(
+                f"one_hot: of columns {block[0]} to {block[-1]} at most one may be other than zero, by the same value "
+                'as in the record\'s other blocks; leave them out of one_hot, or pass on_invalid="drop"'
+            )
+
+
 def _ones_and_codes(values: table.Floats, blocks: Blocks, width: int) -> tuple[table.Floats, npt.NDArray[np.uint16]]:
     """Return the value that a row's ones have, and the column of each block that has it."""
     one = np.zeros(len(values))
     codes = np.full((len(values), len(blocks)), width, dtype=np.uint16)
     for b, block in enumerate(blocks):
-        set_here = values[:, block] != 0.0
-        column = np.asarray(block)[set_here.argmax(axis=1)]
+        column = np.asarray(block)[(values[:, block] != 0.0).argmax(axis=1)]
         value = values[np.arange(len(values)), column]
         is_hot = value != 0.0
-        several = set_here.sum(axis=1) > 1
-        if (several | (is_hot & (one != 0.0) & (value != one))).any():
-            raise InvalidArgument(
-                f"one_hot: of columns {block[0]} to {block[-1]} at most one may be other than zero, by the same value "
-                "as in the record's other blocks; leave them out of one_hot"
-            )
         one = np.where(is_hot, value, one)
         codes[is_hot, b] = column[is_hot]
     return one, codes

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from . import rows as table
 from .checks import given, number, one_of, positive, reals, whole
-from .codes import Coded, coded_rows, declared_blocks
+from .codes import Blocks, Coded, coded_rows, declared_blocks, not_one_hot, refuse_blocks
 from .errors import InvalidArgument, WrongType
 from .groups import layout
 from .public import Public
@@ -62,7 +62,7 @@ class Data:
     one_hot
         Blocks of columns that encode a category: at most one column of a block is 1, the others are 0. Where that
         makes rows short, the gradient samplers then look categories up instead of multiplying them out. ``Schema``
-        declares them by itself.
+        declares them by itself. A record with several ones in a block is invalid (see `on_invalid`).
 
     Examples
     --------
@@ -124,13 +124,14 @@ class Data:
         self._squares: npt.NDArray[np.float64] | None = None
         self._rows = table.empty_rows(stored.rows, width, target is not None, storage)
         with np.errstate(all="ignore"):  # a warning would depend on the records
-            invalid = self._fill(features, target, stored.order)
+            invalid, wrong_blocks = self._fill(features, target, stored.order, blocks)
         if table.holds_squares(width, storage):
             self._squares = table.squares_within(self._rows)
             self._squares[:] = table.squares(self._rows, self._public)
         self._rows.flags.writeable = False  # row_squares() and the bounds hold for these numbers
         if on_invalid == "raise":
             self._refuse(invalid)
+            refuse_blocks(wrong_blocks, blocks)
         self._coded: Coded | None = None
         if blocks and target is not None and groups is None:
             self._coded = coded_rows(self._rows, self.row_squares(), self._public, blocks)
@@ -174,12 +175,17 @@ class Data:
         features: npt.NDArray[Any],
         target: npt.NDArray[Any] | None,
         order: npt.NDArray[np.intp] | None,
-    ) -> npt.NDArray[np.int64]:
-        """Write the bounded records, in this order; return the number of non-finite values per column (target last)."""
+        blocks: Blocks,
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+        """Write the bounded records, in this order.
+
+        Return the number of non-finite values per column (target last), and which blocks are not one-hot.
+        """
         public, width = self._public, self._public.width
         for_target = table.target_storage(self._storage)
         y_bounds = None if public.y_bounds is None else table.inward(public.y_bounds, for_target, "y_bounds")
         invalid = np.zeros(width + 1, dtype=np.int64)
+        wrong_blocks = np.zeros(len(blocks), dtype=bool)
         chunk = max(1, _CHUNK_VALUES // width)
         for start in range(0, len(self._rows), chunk):
             rows = self._rows[start : start + chunk]
@@ -191,6 +197,11 @@ class Data:
             x[broken] = 0.0
             table.bound_features(x, public, self._storage)
             x = table.towards_zero(x, self._storage)
+            if blocks:
+                wrong = not_one_hot(x, blocks)
+                wrong_blocks |= wrong.any(axis=0)
+                broken |= wrong.any(axis=1)
+                x[broken] = 0.0
             if target is None:
                 x[broken, 0] = np.nan  # the kernels count a NaN log-likelihood ratio as zero
             else:
@@ -202,7 +213,7 @@ class Data:
                 y[broken] = np.nan
                 table.write_targets(rows, width, y)
             table.write_features(rows, x)
-        return invalid
+        return invalid, wrong_blocks
 
     def _refuse(self, invalid: npt.NDArray[np.int64]) -> None:
         names = (*self._public.columns, "y")

@@ -81,7 +81,8 @@ inline Records records_of(const RowsArray& rows, int columns, bool has_target,
           starts ? starts->size() - 1 : 0};
 }
 
-// Rows with one-hot blocks as codes, the columns of their numbers, and how many codes they have.
+// Rows with one-hot blocks as codes, the columns of their numbers, and how many codes they have. That each
+// code is a column, or the number of columns, is pydpmc/codes.py's to see to: a pass over all rows.
 using Coded = std::optional<std::tuple<Array, pybind11::array_t<int32_t, pybind11::array::c_style>, int>>;
 
 inline CodedRows coded_of(const Coded& coded, const Records& records) {

@@ -160,8 +160,7 @@ class Schema:
             y_bounds=public.y_bounds,
             columns=public.columns,
             on_invalid="drop",
-            one_hot=self._one_hot(),
-            **options,
+            **({"one_hot": self._one_hot()} | options),
         )
 
     def encode(self, table: Any) -> Floats:

@@ -156,6 +156,7 @@ def test_a_schema_declares_its_categories():
         "yes": rng.choice(["y", "n", ""], 200),
     }
     data = schema.data(given)
+    assert schema.data(given, one_hot=None)._coded is None
     assert data._coded is not None
     assert len(data._coded.number_columns) == 1 + 12  # age, and its product with b
     theta = np.random.default_rng(1).integers(-64, 65, data.public.width + 1) / 512
@@ -170,6 +171,26 @@ def test_rows_stay_as_they_are_where_codes_do_not_pay():
     assert dp.Data(x, one_hot=blocks)._coded is None
     assert dp.Data(x, y, one_hot=blocks, groups=np.arange(50) // 2)._coded is None
     assert dp.Data(x, y, one_hot=[block[:3] for block in blocks])._coded is None
+
+
+@pytest.mark.parametrize("numbers", range(1, 12))
+@pytest.mark.parametrize("levels", [(6,), (9,), (14,), (20,), (5, 5), (9, 4, 12)])
+def test_a_short_row_has_at_most_half_the_bytes(numbers, levels):
+    x, y, blocks = table(3, numbers, levels)
+    data = dp.Data(x, y, one_hot=blocks)
+    assert data._coded is None or 2 * data._coded.rows[0].nbytes <= data._rows[0].nbytes
+
+
+def test_records_that_are_not_one_hot_contribute_nothing_if_told_so():
+    x, y, blocks = table(50, 3)
+    x[3, 3:5] = 1.0
+    x[7, 3:] = 0.0
+    x[7, [3, 8]] = [1.0, 0.5]
+    data = dp.Data(x, y, one_hot=blocks, on_invalid="drop")
+    x[[3, 7]] = np.nan
+    without = dp.Data(x, y, one_hot=blocks, on_invalid="drop")
+    np.testing.assert_array_equal(data._rows, without._rows)
+    np.testing.assert_array_equal(data._coded.rows, without._coded.rows)
 
 
 def test_columns_that_are_all_in_blocks_leave_one_block_as_numbers():
