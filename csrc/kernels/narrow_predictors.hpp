@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/rows.hpp"
+#include "kernels/predictor.hpp"
 #include "vec/dot16.hpp"
 #include "vec/narrow.hpp"
 
@@ -27,23 +27,36 @@ class FloatSlopes {
 
   template <class Fetch>
   PYDPMC_INLINE F8 predictors(const Rows<float>& row, const Fetch& fetch) const noexcept {
+    return fetch.comes_by_itself ? dots_of_long(row) : dots<4>(row, fetch);
+  }
+
+ private:
+  [[gnu::noinline]] F8 dots_of_long(const Rows<float>& row) const noexcept {
+    return dots<8>(row, fetch_nothing);
+  }
+
+  template <int at_once, class Fetch>
+  PYDPMC_INLINE F8 dots(const Rows<float>& row, const Fetch& fetch) const noexcept {
     float eta[lanes];
 #pragma GCC unroll 2
-    for (int half = 0; half < lanes; half += 4) {
-      F16 total[4] = {zero_f16(), zero_f16(), zero_f16(), zero_f16()};
+    for (int first = 0; first < lanes; first += at_once) {
+      F16 total[at_once];
+      for (F16& t : total) t = zero_f16();
       for (int j = 0; j < width_; j += narrow_lanes) {
         const F16 slope = load16(slopes_ + j);
-        fetch(half / 2, j);
-#pragma GCC unroll 4
-        for (int r = 0; r < 4; ++r) add_product(total[r], load16(row[half + r] + j), slope);
+        fetch(first / 2, j);
+#pragma GCC unroll 8
+        for (int r = 0; r < at_once; ++r) add_product(total[r], load16(row[first + r] + j), slope);
       }
-      const FourFloats sums = sums_of(total);
-      __builtin_memcpy(eta + half, &sums, sizeof sums);
+#pragma GCC unroll 2
+      for (int r = 0; r < at_once; r += 4) {
+        const FourFloats sums = sums_of(total + r);
+        __builtin_memcpy(eta + first + r, &sums, sizeof sums);
+      }
     }
     return load(eta);
   }
 
- private:
   const float* slopes_;
   int width_;
 };

@@ -51,51 +51,72 @@ PYDPMC_INLINE Quad fold(const Part* x) noexcept {
 }
 
 // The sums of the lanes of four vectors, each in the order of sum_lanes.
-PYDPMC_INLINE Quad sums_of(const F8 (&x)[4]) noexcept {
+PYDPMC_INLINE Quad sums_of(const F8* x) noexcept {
   const Quad a = fold(x[0].p), b = fold(x[1].p), c = fold(x[2].p), d = fold(x[3].p);
   const Quad ac = __builtin_shufflevector(a, c, 0, 1, 4, 5) + __builtin_shufflevector(a, c, 2, 3, 6, 7);
   const Quad bd = __builtin_shufflevector(b, d, 0, 1, 4, 5) + __builtin_shufflevector(b, d, 2, 3, 6, 7);
   return __builtin_shufflevector(ac, bd, 0, 4, 2, 6) + __builtin_shufflevector(ac, bd, 1, 5, 3, 7);
 }
 
+// Nothing is fetched ahead of its turn.
+struct FetchNothing {
+  static constexpr bool comes_by_itself = false;
+  PYDPMC_INLINE void operator()(int, int) const noexcept {}
+};
+constexpr FetchNothing fetch_nothing;
+
 // Rows of four or more columns are padded to a multiple of four
 // (pydpmc/data.py), and slopes are zero beyond the last column, so that half
-// vectors may be read whole. Four rows at a time hide the latency of the adds;
-// meanwhile fetch(j) may ask for columns j .. j+7 of other rows.
-template <class Scalar, class Fetch>
-PYDPMC_INLINE void dot4(const Scalar* const* row, const double* slopes, int columns, double* out,
+// vectors may be read whole. Several rows at a time hide the latency of the
+// adds; meanwhile fetch(r, j) may ask for columns j .. j+7 of other rows.
+template <int at_once, class Scalar, class Fetch>
+PYDPMC_INLINE void dots(const Scalar* const (&row)[lanes], const double* slopes, int columns, double* out,
                         const Fetch& fetch) noexcept {
-  if (columns < 4) {
-    for (int r = 0; r < 4; ++r) {
-      out[r] = row[r][0] * slopes[0];
-      for (int j = 1; j < columns; ++j) out[r] += row[r][j] * slopes[j];
-      out[r] *= unit_of<Scalar>;
+#pragma GCC unroll 2
+  for (int first = 0; first < lanes; first += at_once) {
+    F8 total[at_once];
+    for (F8& t : total) t = fill(0.0);
+    int j = 0;
+    for (; j + 4 < columns; j += lanes) {
+      const F8 slope = load(slopes + j);
+      fetch(first / 2, j);
+#pragma GCC unroll 8
+      for (int r = 0; r < at_once; ++r) total[r] = total[r] + load(row[first + r] + j) * slope;
     }
-    return;
+    if (j < columns) {
+#pragma GCC unroll 8
+      for (int r = 0; r < at_once; ++r) add_half(total[r], row[first + r] + j, slopes + j);
+    }
+#pragma GCC unroll 2
+    for (int r = 0; r < at_once; r += 4) {
+      const Quad sums = sums_of(total + r) * unit_of<Scalar>;
+      __builtin_memcpy(out + first + r, &sums, sizeof sums);
+    }
   }
-  F8 total[4] = {fill(0.0), fill(0.0), fill(0.0), fill(0.0)};
-  int j = 0;
-  for (; j + 4 < columns; j += lanes) {
-    const F8 slope = load(slopes + j);
-    fetch(j);
-#pragma GCC unroll 4
-    for (int r = 0; r < 4; ++r) total[r] = total[r] + load(row[r] + j) * slope;
-  }
-  if (j < columns) {
-#pragma GCC unroll 4
-    for (int r = 0; r < 4; ++r) add_half(total[r], row[r] + j, slopes + j);
-  }
-  const Quad sums = sums_of(total) * unit_of<Scalar>;
-  __builtin_memcpy(out, &sums, sizeof sums);
 }
 
-constexpr auto fetch_nothing = [](int, int) PYDPMC_LAMBDA {};
+// Rows that come by themselves come fastest all eight at once. A function of its own: the loops around short
+// rows have no registers to spare.
+template <class Scalar>
+[[gnu::noinline]] void dots_of_long(const Scalar* const (&row)[lanes], const double* slopes, int columns,
+                                    double* out) noexcept {
+  dots<8>(row, slopes, columns, out, fetch_nothing);
+}
 
 template <class Scalar, class Fetch>
 PYDPMC_INLINE void dot8(const Scalar* const (&row)[lanes], const double* slopes, int columns, double* out,
                         const Fetch& fetch) noexcept {
-  dot4(row, slopes, columns, out, [&](int j) PYDPMC_LAMBDA { fetch(0, j); });
-  dot4(row + 4, slopes, columns, out + 4, [&](int j) PYDPMC_LAMBDA { fetch(2, j); });
+  if (columns < 4) {
+    for (int r = 0; r < lanes; ++r) {
+      out[r] = row[r][0] * slopes[0];
+      for (int j = 1; j < columns; ++j) out[r] += row[r][j] * slopes[j];
+      out[r] *= unit_of<Scalar>;
+    }
+  } else if (fetch.comes_by_itself) {
+    dots_of_long(row, slopes, columns, out);
+  } else {
+    dots<4>(row, slopes, columns, out, fetch);
+  }
 }
 
 // The lanes value(0) .. value(7), joined in registers.

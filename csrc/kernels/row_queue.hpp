@@ -3,9 +3,15 @@
 // caller.
 #pragma once
 
+#include <type_traits>
+
 #include "kernels/rows.hpp"
 
 PYDPMC_ISA_BEGIN
+
+// Long rows come by themselves: the hardware follows eight of them from memory faster than it takes requests.
+// Not those of sixteen bits, of which more arithmetic is done a byte.
+constexpr size_t long_row = 2048;  // bytes
 
 // Fetches into the second-level cache: the ends of its rows, where the targets are, and what the model keeps
 // of them at once, the rest when called.
@@ -13,9 +19,12 @@ template <class Scalar>
 struct EightRows {
   Rows<Scalar> row;
   int64_t id[lanes];
+  bool comes_by_itself;
 
   PYDPMC_INLINE void find(const Table<Scalar>& table, const RowSquares& squares, const Batch& batch,
                           int64_t i) noexcept {
+    comes_by_itself =
+        std::is_floating_point_v<Scalar> && static_cast<size_t>(table.columns) * sizeof(Scalar) >= long_row;
     if (batch.index && i + lanes <= batch.count)
       for (int k = 0; k < lanes; ++k) id[k] = batch.index[i + k];
     else
@@ -45,15 +54,21 @@ class RowQueue {
   }
 
   PYDPMC_INLINE const EightRows<Scalar>& now() const noexcept { return eight_[now_]; }
-  PYDPMC_INLINE const EightRows<Scalar>& ahead() const noexcept { return eight_[now_ == 0 ? 2 : now_ - 1]; }
+
+  // Those to fetch meanwhile: if they come by themselves the ones that are there.
+  PYDPMC_INLINE const EightRows<Scalar>& ahead() const noexcept {
+    return eight_[eight_[now_].comes_by_itself ? now_ : last()];
+  }
 
   // To the rows from i on, the eight before it having had their turn.
   PYDPMC_INLINE void advance(int64_t i) noexcept {
     if (i > 0) now_ = now_ == 2 ? 0 : now_ + 1;
-    eight_[now_ == 0 ? 2 : now_ - 1].find(table_, squares_, batch_, i + 2 * lanes);
+    eight_[last()].find(table_, squares_, batch_, i + 2 * lanes);
   }
 
  private:
+  PYDPMC_INLINE int last() const noexcept { return now_ == 0 ? 2 : now_ - 1; }
+
   const Table<Scalar>& table_;
   const RowSquares& squares_;
   const Batch& batch_;

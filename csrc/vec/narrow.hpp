@@ -59,7 +59,7 @@ PYDPMC_INLINE FourFloats fold(const F16& x) noexcept {
 }
 
 // The sums of four vectors, each as (0 + 2) + (1 + 3) of its fold.
-PYDPMC_INLINE FourFloats sums_of(const F16 (&x)[4]) noexcept {
+PYDPMC_INLINE FourFloats sums_of(const F16* x) noexcept {
   const FourFloats a = fold(x[0]), b = fold(x[1]), c = fold(x[2]), d = fold(x[3]);
   const FourFloats ab = __builtin_shufflevector(a, b, 0, 1, 4, 5) + __builtin_shufflevector(a, b, 2, 3, 6, 7);
   const FourFloats cd = __builtin_shufflevector(c, d, 0, 1, 4, 5) + __builtin_shufflevector(c, d, 2, 3, 6, 7);

@@ -129,7 +129,7 @@ def softmax_gradients(design: Any, y: Any, t: Any, classes: int, intercept: bool
 
 @pytest.mark.parametrize("isa", ISAS)
 @pytest.mark.parametrize("intercept", [False, True])
-@pytest.mark.parametrize("columns", [1, 3, 4, 13])
+@pytest.mark.parametrize("columns", [1, 3, 4, 13, 261])  # the last: long rows, eight at once
 @pytest.mark.parametrize("name", MODELS)
 def test_each_record_is_its_clipped_gradient_to_the_nearest_grid_point(name, columns, intercept, isa, rng):
     assert _core.use_isa(isa)
@@ -228,7 +228,7 @@ def test_a_record_that_is_not_finite_adds_exactly_nothing(name, bad, rng):
         assert with_bad == total(arguments, theta, 0.6, 2.0**33, kept)
 
 
-@pytest.mark.parametrize("columns", [1, 3, 4, 13])
+@pytest.mark.parametrize("columns", [1, 3, 4, 13, 261])  # the last: long rows, eight at once
 @pytest.mark.parametrize("name", MODELS)
 def test_a_record_adds_the_same_wherever_it_stands(name, columns, rng):
     """Bar N2: full sum, batch, any order, any length modulo eight, any instruction set."""

@@ -14,7 +14,7 @@ from pydpmc import _core, models
 from pydpmc.rows import FIXED16_STEP, as_doubles
 
 NARROW = ("float32", "fixed16")
-WIDTHS = [16, 17, 31, 32, 109]
+WIDTHS = [16, 17, 31, 32, 109, 1030]  # the last: rows so long that eight are read at once
 MODELS = {
     "logistic_regression": (0.0, 0.0),
     "linear_regression": (0.5, 0.0),
