@@ -14,7 +14,7 @@ import numpy as np
 from .cumulants import Cumulants
 from .privacy_loss import UNIT, PrivacyLoss
 
-SHARE = 1e-6  # of delta that all of them together may add
+SHARE = 3e-7  # of delta, rounded to a power of ten, that all of them together may add: at most 1e-6 of delta
 WORTH_IT = 0.5  # of the atoms, at most, must be left
 
 
@@ -35,7 +35,7 @@ def without_rare(loss: PrivacyLoss, mass: float) -> PrivacyLoss:
 
 def without_rare_losses(cumulants: Cumulants, delta: float) -> Cumulants:
     """The same composition for queries near this delta, shorter where that is worth it."""
-    return _shortened(cumulants, math.floor(math.log10(delta))) if delta > 1e-290 else cumulants
+    return _shortened(cumulants, round(math.log10(delta))) if delta > 1e-290 else cumulants
 
 
 @lru_cache(maxsize=4)  # both directions, at two deltas
