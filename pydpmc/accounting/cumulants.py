@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -15,6 +16,7 @@ OUTSIDE = 1e-13  # tilted probability allowed beyond each end of the window
 LARGEST_TILTED_LOSS = 300.0
 LARGEST_TILTED_STEP = 2.0
 MOST_BISECTIONS = 16
+MOST_PUSHES = 40
 SAME_TILT = 0.05  # difference of log delta that is no reason for another tilt
 SAME_MOMENT = 0.01  # of epsilon that is no reason for another moment
 FEW_ATOMS, TOP_ATOMS = 512, 256  # of each loss, where only about the moments are wanted; the last are kept as they are
@@ -29,12 +31,20 @@ class Cumulants:
         self.losses = [loss.losses for loss, _ in items]
         self.infinity = -math.expm1(sum(n * math.log1p(-loss.infinity) for loss, n in items))
         self.largest = max(max(float(losses[-1]), loss.step) for (loss, _), losses in self.pairs())
-        laws = [(loss.masses, losses) for (loss, _), losses in self.pairs()]
-        self.exact = _Flat(laws, [n for _, n in items])
-        self.about = _Flat([_thinned(*law) for law in laws], [n for _, n in items])
         self._values: dict[float, float] = {}
         self._latest: tuple[float, float] | None = None
         self._moment: tuple[float, float] | None = None
+
+    @cached_property
+    def exact(self) -> _Flat:
+        """All atoms."""
+        return _Flat([(loss.masses, losses) for (loss, _), losses in self.pairs()], [n for _, n in self.items])
+
+    @cached_property
+    def about(self) -> _Flat:
+        """About the same laws, of few atoms."""
+        laws = [_thinned(loss.masses, losses) for (loss, _), losses in self.pairs()]
+        return _Flat(laws, [n for _, n in self.items])
 
     def pairs(self) -> list[tuple[Item, Floats]]:
         """Each item with the grid of its losses."""
@@ -105,14 +115,16 @@ class Cumulants:
     def _best_push(self, tilt: float, sign: int) -> float | None:
         at_tilt, _, variance = self.about.derivatives(tilt)
         push = math.sqrt(-2 * math.log(OUTSIDE) / variance) if variance > 0 else 1.0
+        end = max(abs(float(losses[-1 if sign > 0 else 0])) for losses in self.losses)
+        room = 2 * LARGEST_TILTED_LOSS / max(end, self.items[0][0].step) - (tilt if sign > 0 else 0.0)
+        push = min(push, 0.999 * room)  # rare losses far out: the variance says nothing of them
         found, best = None, math.inf
-        for _ in range(12):
-            if sign < 0 or (tilt + push) * self.largest < 2 * LARGEST_TILTED_LOSS:
-                bound = (self.about.value(tilt + sign * push) - at_tilt - math.log(OUTSIDE)) / push
-                if bound > 1.001 * best:
-                    break
-                if bound < best:
-                    found, best = push, bound
+        for _ in range(MOST_PUSHES if push > 0 else 0):
+            bound = (self.about.value(tilt + sign * push) - at_tilt - math.log(OUTSIDE)) / push
+            if bound > 1.001 * best:
+                break
+            if bound < best:
+                found, best = push, bound
             push *= 0.7
         return found
 

@@ -15,7 +15,7 @@ NO_TAIL = 40.0  # standard deviations beyond which a double holds no tail
 Mixture = Sequence[tuple[float, float]]  # (weight, mean) of each component
 
 Law = tuple[Floats, Floats]  # standard deviations from the mean to each edge, and the smaller of the tails there
-Cells = tuple[Floats, Floats, float, float]  # mass, bound on the rounding of the tail at the lower edge, below, above
+Cells = tuple[Floats, Floats, float, float]  # mass, bound on the rounding of all above the lower edge, below, above
 
 
 def normal_law(edges: Floats, mean: float, sd: float) -> Law:
@@ -35,12 +35,14 @@ def _cells(law: Law) -> Cells:
     upper = int(np.searchsorted(z, 0.0, side="right"))  # the first edge above the mean
     cells = np.diff(tails)
     cells[upper:] *= -1.0
+    near = np.clip(z[:-1], -NO_TAIL, NO_TAIL)
+    rounding = 4 * UNIT * (2 + near**2) * tails[:-1]
     if 0 < upper < len(z):
         cells[upper - 1] = (1.0 - tails[upper]) - tails[upper - 1]
-    near = np.clip(z[:-1], -NO_TAIL, NO_TAIL)
+        rounding[:upper] += UNIT  # of these two subtractions, in the mass above this edge and above every lower one
     below = float(tails[0] if z[0] <= 0 else 1.0 - tails[0])
     above = float(tails[-1] if z[-1] > 0 else 1.0 - tails[-1])
-    return cells, 4 * UNIT * (2 + near**2) * tails[:-1], below, above
+    return cells, rounding, below, above
 
 
 def _mixed(mixture: Mixture, normals: dict[float, Cells]) -> Cells:

@@ -18,7 +18,9 @@ USUAL_WORK = 5e8  # cell updates; about 0.4 s
 LARGEST_WORK = 1.6e9
 MOST_CELLS, FEWEST_CELLS = 100, 4
 DEVIATIONS = 9.5  # of the composed loss, covered by the nodes: down to delta of 1e-18
-USUAL_DELTA, USUAL_DEVIATIONS = 1e-8, 7.5  # from this delta on fewer will do: what lies deeper changes it by 1e-6 of it
+# From this delta on and up to this mu fewer will do: what lies deeper changes epsilon by at most 2e-6 of it. At larger
+# mu it can be any amount, since a coarse grid spreads the ratio further than mu says.
+USUAL_DELTA, USUAL_MU, USUAL_DEVIATIONS = 1e-8, 1.0, 7.5
 LARGEST_SHIFT = 30.0
 LARGEST_EXPONENT = 690.0  # exp of more is near the end of floating point
 
@@ -82,7 +84,8 @@ class BitsBound:
         return self._profile(delta).epsilon(delta)
 
     def _profile(self, delta: float) -> InductionProfile:
-        return _profile(self.shift, self.steps, self.cells, delta >= USUAL_DELTA)
+        usual = delta >= USUAL_DELTA and _mu(self.shift, self.steps) <= USUAL_MU
+        return _profile(self.shift, self.steps, self.cells, usual)
 
 
 def induction_profile(shift: float, steps: int) -> BitsBound | None:
@@ -121,5 +124,10 @@ def _profile(shift: float, steps: int, cells: int, usual: bool) -> InductionProf
 
 def _depth(shift: float, steps: int, deviations: float = DEVIATIONS) -> float:
     """How far the log-likelihood ratio can go, in all or in all but a negligible part of the cases."""
-    mu = shift * math.sqrt(steps) / 2
+    mu = _mu(shift, steps)
     return min(steps * shift, mu * mu / 2 + deviations * mu + 2 * shift)
+
+
+def _mu(shift: float, steps: int) -> float:
+    """The Gaussian limit of so many bits."""
+    return shift * math.sqrt(steps) / 2

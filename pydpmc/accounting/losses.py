@@ -11,10 +11,13 @@ from .fourier import compose
 from .gaussian import GDP
 from .grid import choose_step
 from .levels import bucketed
+from .rare_losses import without_rare_losses
 from .uses import Uses, total_square
 
 LARGEST_ROUNDING_SHARE = 1e-3
 MOST_TILTS = 4
+MOST_GUESSES = 8
+LEAST_SHARE = 1e-2  # of the guessed delta; less, and what was added for rare losses would show
 MOST_USES = 10**12  # for which the round-off is proven: docs/privacy/accounting.md
 
 
@@ -27,9 +30,10 @@ class ComposedLosses:
     def epsilon(self, delta: float) -> float:
         """Upper bound of epsilon: the worse direction."""
         worst = 0.0
-        for cumulants in self.directions:
-            if cumulants.infinity >= delta or _uses(cumulants) > MOST_USES:
+        for direction in self.directions:
+            if direction.infinity >= delta or _uses(direction) > MOST_USES:
                 return math.inf
+            cumulants = without_rare_losses(direction, delta)
             if worst == 0.0 or cumulants.loose_delta(worst) > delta:
                 worst = max(worst, _epsilon(cumulants, delta))
         return worst
@@ -38,7 +42,7 @@ class ComposedLosses:
         """Upper bound of delta: the worse direction."""
         if any(_uses(c) > MOST_USES for c in self.directions):
             return 1.0
-        return max(compose(c, c.tilt_for_epsilon(epsilon)).delta(epsilon) for c in self.directions)
+        return max(_delta(c, epsilon) for c in self.directions)
 
 
 def _uses(cumulants: Cumulants) -> int:
@@ -57,6 +61,22 @@ def _epsilon(cumulants: Cumulants, delta: float) -> float:
         slack /= 2
         tilt = cumulants.tilt_for_epsilon(best) if math.isfinite(best) else cumulants.tilt_for_delta(delta, slack)
     return best
+
+
+def _delta(direction: Cumulants, epsilon: float) -> float:
+    """Which losses are rare follows from delta, so it is guessed first, and again if the guess was far too large."""
+    guess, cumulants = 1.0, direction
+    for _ in range(MOST_GUESSES):
+        cumulants = without_rare_losses(direction, guess)
+        loose = cumulants.loose_delta(epsilon)
+        if loose > 0.1 * guess or cumulants is direction:
+            break
+        guess = loose
+    found = compose(cumulants, cumulants.tilt_for_epsilon(epsilon)).delta(epsilon)
+    if cumulants is direction or found > LEAST_SHARE * guess:
+        return found
+    cumulants = without_rare_losses(direction, found)
+    return min(found, compose(cumulants, cumulants.tilt_for_epsilon(epsilon)).delta(epsilon))
 
 
 def composed_losses(uses: Uses, adjacency: str, rough: bool = False) -> ComposedLosses:

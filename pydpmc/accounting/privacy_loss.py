@@ -19,6 +19,7 @@ from .._core import convex_minorant_slopes
 Floats = NDArray[np.float64]
 UNIT = float(np.finfo(float).eps)
 LARGEST_EXPONENT = 700.0
+SUMMED = 32 * UNIT  # more than a pairwise sum of any length loses
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,5 +80,5 @@ def from_cells(
     masses[1:] += raised
     masses[:-1] += p_cells - raised
     masses[0] += below
-    masses *= max(1.0, (1.0 - above) / float(np.sum(masses)))  # rounding of the cells, a few ulps
+    masses *= max(1.0, (1.0 - above) / float(np.sum(masses))) * (1.0 + SUMMED)
     return PrivacyLoss(step, lowest, masses, above)

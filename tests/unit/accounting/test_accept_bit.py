@@ -74,13 +74,23 @@ def test_a_shallow_window_only_raises_the_bound():
     assert np.all(deep[:200] > 0)
 
 
-@pytest.mark.parametrize(("s", "steps"), [(0.1, 100), (0.01, 3000), (1.0, 50)])
+@pytest.mark.parametrize(("s", "steps"), [(0.1, 100), (0.01, 3000), (1.0, 50), (0.0115, 30_000)])
 def test_at_a_usual_delta_what_lies_deeper_hardly_matters(s, steps):
     cells = cells_within_budget(s, steps)
     usual, deep = (_profile(s, steps, cells, usual) for usual in (True, False))
     assert len(usual.deltas) < 0.85 * len(deep.deltas)
     for delta in (1e-3, 1e-6, USUAL_DELTA):
         assert deep.epsilon(delta) * (1 - 1e-12) <= usual.epsilon(delta) <= deep.epsilon(delta) * (1 + 1e-5)
+
+
+@pytest.mark.parametrize(
+    ("s", "steps", "delta"), [(0.0424677, 30_000, 1e-8), (0.0693, 30_000, 1e-6), (0.33, 3000, 1e-7)]
+)
+def test_a_coarse_grid_at_a_large_mu_goes_as_deep_as_it_must(s, steps, delta):
+    deep = _profile(s, steps, cells_within_budget(s, steps), False)
+    bits = induction_profile(s, steps)
+    assert bits.epsilon(delta) <= deep.epsilon(delta) * (1 + 1e-5) < math.inf
+    assert bits.epsilon(delta) <= bits.epsilon(0.99 * delta)
 
 
 def test_a_tiny_delta_is_found_at_any_depth():

@@ -2,6 +2,7 @@
 
 import math
 
+import mpmath as mp
 import numpy as np
 import pytest
 from scipy.special import ndtr
@@ -120,3 +121,41 @@ def test_minorant_over_both_sides_is_the_hull_with_one_extra_point():
             for ar, hr in zip(nodes_a[right], nodes_h[right], strict=True)
         ]
         assert profile_of(loss, step * (1 + 1e-12) * k) == pytest.approx(min(chords), abs=1e-9)
+
+
+def above(x, mean, sd):
+    return mp.ncdf((mean - x) / sd)
+
+
+def exact_poisson_profile(kind, noise, rate, eps):
+    s, q, a = mp.mpf(noise), mp.mpf(rate), mp.exp(eps)
+    if kind == "replaced":
+        x = s**2 * (mp.mpf(eps) / 2 + mp.asinh((1 - q) / q * mp.exp(1 / (2 * s**2)) * mp.sinh(mp.mpf(eps) / 2)))
+        return q * (above(x, 1, s) - a * above(x, -1, s)) + (1 - q) * (1 - a) * above(x, 0, s)
+    ratio = a if kind == "removed" else 1 / a
+    if ratio <= 1 - q:  # no density ratio is that small
+        return 1 - a if kind == "removed" else mp.mpf(0)
+    x = mp.mpf(1) / 2 + s**2 * mp.log((ratio - 1 + q) / q)
+    plain, mixed = above(x, 0, s), (1 - q) * above(x, 0, s) + q * above(x, 1, s)
+    return mixed - a * plain if kind == "removed" else (1 - plain) - a * (1 - mixed)
+
+
+ROUNDED = [(0.17219338, 6.32e-7, 0.00303315), (0.805254, 0.2591892, 0.13928634), (1.2230477, 0.02827828, 0.00923841)]
+
+
+@pytest.mark.parametrize(("noise", "rate", "step"), ROUNDED)
+@pytest.mark.parametrize("kind", ["removed", "added", "replaced"])
+def test_no_rounding_lowers_the_profile_at_any_node(noise, rate, step, kind):
+    """Least where cells straddle a mean, whose mass is a difference from one, and where the profile is nearly one."""
+    event = acc.Gaussian(noise).poisson(rate)
+    replaced, both = event.privacy_loss("replace", step), event.privacy_loss("add_remove", step)
+    loss = {"removed": both[0], "added": both[1], "replaced": replaced[0]}[kind]
+    zero, losses = -loss.lowest, loss.losses.tolist()
+    with mp.workdps(40):
+        p_above, q_above = mp.mpf(loss.infinity), mp.mpf(0)
+        for k in reversed(range(len(loss.masses))):
+            eps = mp.mpf(losses[k])
+            if k % 97 == 0 or k < 20 or abs(k - zero) < 20:
+                assert p_above - mp.exp(eps) * q_above >= exact_poisson_profile(kind, noise, rate, eps)
+            p_above += float(loss.masses[k])
+            q_above += float(loss.masses[k]) * mp.exp(-eps)
