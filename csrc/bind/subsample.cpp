@@ -87,5 +87,21 @@ void bind_subsample(py::module_& m) {
             self.draw_exactly(b, stream, sample.data());
             return copied_sample(sample, b);
           },
-          py::arg("b"), py::arg("stream"));
+          py::arg("b"), py::arg("stream"))
+      .def(
+          "count_of_steps",
+          [](const Subsampler& self, std::optional<std::size_t> b, std::uint64_t seed, std::uint64_t steps) {
+            require(b.value_or(0) <= self.most(), "b must be at most `most`");
+            const Key key = key_from_seed(seed);
+            std::vector<std::uint32_t> sample(self.room());
+            std::size_t count = 0;
+            for (std::uint64_t step = 0; step < steps; ++step) {
+              Stream stream(key, Purpose::test, 0, step);
+              if (b) self.draw_exactly(*b, stream, sample.data());
+              count += b ? *b : self.draw_poisson(stream, sample.data());
+            }
+            return count;
+          },
+          py::arg("b"), py::arg("seed"), py::arg("steps"),
+          "For benchmarks: draws as a run does, and tells how many indices there were; b None for Poisson.");
 }

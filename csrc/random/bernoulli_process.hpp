@@ -78,7 +78,7 @@ class BernoulliProcess {
         [&](std::size_t i) { return settled(tables_->gap, gap[i], supply); });
   }
 
-  // A gap is below 2^24, so that a run ends below 2^32.
+  // A gap is below 2^24, so that the 96 of a run end below 2^32.
   [[gnu::noinline]] void advance_sparse(WordSupply& supply, ProcessPlace& place) const noexcept {
     constexpr int bits = alias_field::column_bits;
     Outcomes quotient, remainder, gap;

@@ -84,6 +84,32 @@ void write_transposed(const Lanes<lanes>& state, std::uint32_t* out, std::size_t
       std::memcpy(out + block * words + 2 * p, &tile[p][block % 2][block / 2], 8);
 }
 
+// The same of all eight blocks, in registers: words of two, of four, of eight.
+inline void write_transposed(const Lanes<8>& state, std::uint32_t* out, std::size_t) {
+  using Vector = Lanes<8>::Vector;
+  for (std::size_t half = 0; half < words; half += 8) {
+    Vector two[8], four[8];
+    for (std::size_t k = 0; k < 8; k += 2) {
+      const Vector a = state.x[half + k], b = state.x[half + k + 1];
+      two[k] = __builtin_shufflevector(a, b, 0, 8, 1, 9, 4, 12, 5, 13);
+      two[k + 1] = __builtin_shufflevector(a, b, 2, 10, 3, 11, 6, 14, 7, 15);
+    }
+    for (std::size_t k = 0; k < 4; ++k) {
+      const std::size_t from = k / 2 * 4 + k % 2;
+      const Vector a = two[from], b = two[from + 2];
+      four[k / 2 * 4 + k % 2 * 2] = __builtin_shufflevector(a, b, 0, 1, 8, 9, 4, 5, 12, 13);
+      four[k / 2 * 4 + k % 2 * 2 + 1] = __builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15);
+    }
+    for (std::size_t block = 0; block < 4; ++block) {
+      const Vector a = four[block], b = four[block + 4];
+      const Vector low = __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11);
+      const Vector high = __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15);
+      std::memcpy(out + block * words + half, &low, sizeof low);
+      std::memcpy(out + (block + 4) * words + half, &high, sizeof high);
+    }
+  }
+}
+
 // Blocks of `lanes` consecutive counters; the first `wanted` of them are written.
 template <std::size_t lanes>
 void write_group(const Start& start, std::uint32_t* out, std::size_t wanted) {

@@ -13,7 +13,7 @@ namespace pydpmc {
 
 class WordSupply {
  public:
-  static constexpr std::size_t longest_run = 32;
+  static constexpr std::size_t longest_run = 64;
 
   // Runs are multiples of `multiple`. A few words are cheapest as one block, more as eight, used or not.
   WordSupply(Stream& stream, std::size_t multiple, std::size_t expected) noexcept
