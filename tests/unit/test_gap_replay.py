@@ -8,6 +8,7 @@ from pydpmc.samplers.batches import batch_arguments, subset_arguments
 from pydpmc.samplers.gap_tables import gap_tables, raised_rate
 
 random = _core.random
+LONGEST_RUN = 64  # words
 
 
 class Supply:
@@ -23,7 +24,7 @@ class Supply:
     def run(self, wanted):
         if len(self.words) < self.multiple:
             self.fetch()
-        size = min(len(self.words), 32, wanted + self.multiple) // self.multiple * self.multiple
+        size = min(len(self.words), LONGEST_RUN, wanted + self.multiple) // self.multiple * self.multiple
         run, self.words = self.words[:size], self.words[size:]
         return run
 
