@@ -1,6 +1,7 @@
 """The cases of table.py: {name: (make, work)}, the limit kernel first. Peers are those of shared/anchors, each as its
 own users would write it; JAX samples with replacement and BlackJAX does not clip."""
 
+import multiprocessing
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
@@ -17,6 +18,7 @@ STEPS = {
     "W3": {"fast": 300, "numba": 60, "numpy": 30, "jax": 20, "opacus": 5},
 }
 NORMALS = noise.DRAWS
+CHAIN_STEPS = {"W1": 20_000, "W2": 10_000}  # of the runs that compare one thread with two
 
 
 def _anchor_w1(anchors):
@@ -176,26 +178,62 @@ def _normals_on(barker, threads):
     return run
 
 
+def _chains(workload, count):
+    """W1 or W2 with so many chains, each on a thread of its own."""
+    if workload == "W1":
+        mixture = common.mixture_data()
+        plan = common.w1_plan(mixture.public, CHAIN_STEPS[workload], chains=count)
+        return lambda: plan.run(mixture, threads=count, progress=False)
+    n, columns, batch, _ = gradients.Sgld.workloads[workload]
+    return _sgld_run(gradients.logistic_data(n, columns), CHAIN_STEPS[workload], batch, chains=count, threads=count)
+
+
+def _one_pass(threads):
+    full = common.logistic_data()
+    plan = common.w1_full_plan(full.public, 200)
+    return lambda: plan.run(full, threads=threads, progress=False)
+
+
+def _serve(workload, pipe):
+    run = _chains(workload, 1)
+    run()
+    while pipe.recv():
+        run()
+        pipe.send(True)
+
+
+def _in_two_processes(workload):
+    """A chain in each of two processes at the same time, which share nothing: all that two threads could reach here."""
+    context = multiprocessing.get_context("spawn")
+    pipes = []
+    for _ in range(2):
+        here, there = context.Pipe()
+        context.Process(target=_serve, args=(workload, there), daemon=True).start()
+        pipes.append(here)
+
+    def run():
+        for pipe in pipes:
+            pipe.send(True)
+        for pipe in pipes:
+            pipe.recv()
+
+    run()
+    return run
+
+
 def scaling_cases(barker):
-    """Return {workload: {one chain on one thread, two on two}}, work in steps of all chains."""
-    mixture, full = common.mixture_data(), common.logistic_data()
-    n, columns, batch, _ = gradients.Sgld.workloads["W2"]
-    wide = gradients.logistic_data(n, columns)
+    """Return {workload: {one chain on one thread, two on two, two in two processes}}, work in steps of all chains."""
 
-    def minibatch(threads):
-        plan = common.w1_plan(mixture.public, 20_000, chains=threads)
-        return lambda: plan.run(mixture, threads=threads, progress=False)
-
-    def one_pass(threads):
-        plan = common.w1_full_plan(full.public, 200)
-        return lambda: plan.run(full, threads=threads, progress=False)
-
-    def pair(make, steps, chains):
-        return {str(k): (lambda k=k: make(k), steps * (k if chains else 1)) for k in (1, 2)}
+    def chains(workload):
+        steps = CHAIN_STEPS[workload]
+        threads = {str(k): (lambda k=k: _chains(workload, k), k * steps) for k in (1, 2)}
+        return threads | {"processes": (lambda: _in_two_processes(workload), 2 * steps)}
 
     return {
-        "limit kernel of W4, blocks of it (no memory, no pydpmc)": pair(lambda k: _normals_on(barker, k), 2000, True),
-        "W1, two chains": pair(minibatch, 20_000, True),
-        "W2, two chains": pair(lambda k: _sgld_run(wide, 10_000, batch, chains=k, threads=k), 10_000, True),
-        "W1-full, one chain": pair(one_pass, 200, False),
+        "limit kernel of W4, blocks of it (no memory, no pydpmc)": {
+            str(k): (lambda k=k: _normals_on(barker, k), 2000 * k) for k in (1, 2)
+        },
+        "W1, two chains": chains("W1"),
+        "W2, two chains": chains("W2"),
+        "W1-full, one chain": {str(k): (lambda k=k: _one_pass(k), 200) for k in (1, 2)},
     }

@@ -16,10 +16,11 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 import peer_cases  # noqa: E402
+from benchmarks import batches  # noqa: E402
 from clock import available, one_core, rates, ratio  # noqa: E402
 from limit_kernels import BarkerLimit, find_anchors, sgld_limit  # noqa: E402
 
-SECTIONS = ("W1", "W2", "W3", "categories", "W4", "W1-full", "threads")
+SECTIONS = ("W1", "W2", "W3", "categories", "W4", "indices", "W1-full", "threads")
 
 
 def shown(rate):
@@ -44,6 +45,20 @@ def on_one_core(title, unit, makers, rounds):
     return found
 
 
+def indices():
+    heading("Indices of a batch, in increasing order", "ns each, Poisson", "ns each, b of n")
+    found = {}
+    with one_core():
+        for shape in batches.Indices.params[0]:
+            for sampling in batches.Indices.params[1]:
+                bench = batches.Indices()
+                bench.setup(shape, sampling)
+                found[f"{shape} {sampling}"] = bench.track_nanoseconds(shape, sampling)
+            cells = " | ".join(f"{found[f'{shape} {sampling}']:.2f}" for sampling in batches.Indices.params[1])
+            print(f"| n = {shape[0]:,}, b = {shape[1]:,} | {cells} |", flush=True)
+    return found
+
+
 def full_pass(barker, rounds):
     """W1-full: bytes that a step moves per second of wall-clock, beside a sequential read of as many."""
     found = {}
@@ -65,12 +80,12 @@ def full_pass(barker, rounds):
 
 
 def two_threads(barker, rounds):
-    heading("Two threads", "steps/s on two threads", "of one thread")
+    heading("Two threads", "steps/s on two threads", "of one thread", "of two processes")
     found = {}
     for name, cases in peer_cases.scaling_cases(barker).items():
-        one, two = rates(available(cases), rounds, time.perf_counter).values()
-        found[name] = {"one": one, "two": two}
-        print(f"| {name} | {shown(max(two))} | {ratio(two, one):.3g} |", flush=True)
+        found[name] = taken = rates(available(cases), rounds, time.perf_counter)
+        beside = f"{ratio(taken['2'], taken['processes']):.3g}" if "processes" in taken else ""
+        print(f"| {name} | {shown(max(taken['2']))} | {ratio(taken['2'], taken['1']):.3g} | {beside} |", flush=True)
     return found
 
 
@@ -101,6 +116,8 @@ def main():
         found[f"{workload} categories"] = on_one_core(f"Categories, {shape}", "steps/s", makers, options.rounds)
     if "W4" in options.only:
         found["W4"] = on_one_core("W4: normals", "million/s", peer_cases.w4(barker), 8 * options.rounds)
+    if "indices" in options.only:
+        found["indices"] = indices()
     if "W1-full" in options.only:
         found["W1-full"] = full_pass(barker, options.rounds)
     if "threads" in options.only:
