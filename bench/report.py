@@ -75,6 +75,7 @@ def main():
     parser.add_argument("--docs", type=Path, default=HERE.parent / "docs")
     options = parser.parse_args()
     quick = ["--quick"] if options.quick else []
+    measured = commit()  # before the plot is written, which would count as a change
     table, scaling = ([sys.executable, str(HERE / name)] for name in ("peers/table.py", "scaling.py"))
     tables = subprocess.run([*table, *quick], stdout=subprocess.PIPE, text=True, check=True).stdout
     with tempfile.TemporaryDirectory() as folder:
@@ -86,7 +87,7 @@ def main():
         .read_text(encoding="utf-8")
         .format(
             when=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
-            commit=commit(),
+            commit=measured,
             machine=machine(),
             python=platform.python_version(),
             load=" ".join(f"{value:.1f}" for value in os.getloadavg()),

@@ -38,6 +38,8 @@ def missing() -> str | None:
     absent = [name for name in NEEDED if shutil.which(name) is None]
     if absent:
         return f"{', '.join(absent)} not installed: no machine with AVX-512 can be emulated"
+    if os.geteuid() != 0:
+        return "only root can make the console of an emulated machine"
     if kernel() is None:
         return "no Linux kernel (/boot/vmlinuz*, or PYDPMC_VMLINUZ) for an emulated machine"
     return None
