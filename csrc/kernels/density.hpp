@@ -92,6 +92,7 @@ inline void sum_density(const ModelSpec& spec, const Table<Scalar>& table, int64
     const int here = rest_of(i, end);
     Rows<Scalar> row;
     consecutive_rows(table, i, here, row);
+    fetch_consecutive(table, i);
     const F8 eta = predict<Model>(row, columns, p), y = targets<Model>(row, columns);
     const F8 loglik = Model::loglik(eta, y, p);
     const F8 clamped = min(max(loglik, fill(range.low)), fill(range.high));
@@ -133,6 +134,7 @@ inline void sum_softmax_density(const ModelSpec& spec, const Table<Scalar>& tabl
     const int here = rest_of(i, end);
     Rows<Scalar> row;
     consecutive_rows(table, i, here, row);
+    fetch_consecutive(table, i);
     const F8 y = targets<Model>(row, columns), top = class_predictors(row, columns, p);
     const F8 loglik = log_share(y, top, p);
     const F8 clamped = min(max(loglik, fill(range.low)), fill(range.high));

@@ -41,6 +41,7 @@ inline void log_likelihoods(const ModelSpec& spec, const Records& records, const
       const int count = rest_of(i, end);
       Rows<Scalar> row;
       consecutive_rows(table, i, count, row);
+      fetch_consecutive(table, i);
       double ll[lanes];
       store(ll, loglik8<Model>(row, table.columns, p));
       copy(loglik + i, ll, count);
@@ -60,6 +61,7 @@ inline RatioSum record_ratio(const ModelSpec& spec, const Records& records, cons
     int64_t i = begin;
     for (; i + lanes <= end; i += lanes) {
       consecutive_rows(table, i, lanes, row);
+      fetch_consecutive(table, i);
       const F8 ll = loglik8<Model>(row, table.columns, p);
       store(proposed_loglik + i, ll);
       total = total + quantise(clip(ll - load(current_loglik + i), grid, clipped), grid);
