@@ -77,6 +77,8 @@ class BarkerLimit:
         self.lib.w1.argtypes += [ct.c_uint64, ct.c_void_p]
         self.lib.normal_fill.restype = None
         self.lib.normal_fill.argtypes = [ct.c_void_p, ct.c_int64, ct.c_uint64]
+        self.lib.normal_refill.restype = None
+        self.lib.normal_refill.argtypes = [ct.c_void_p, ct.c_int64, ct.c_int64, ct.c_uint64]
         self.lib.stream.restype, self.lib.stream.argtypes = ct.c_double, [ct.c_int64, ct.c_int, ct.c_int]
 
     def bandwidth(self, size, threads):

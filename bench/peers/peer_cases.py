@@ -4,6 +4,7 @@ own users would write it; JAX samples with replacement and BlackJAX does not cli
 import multiprocessing
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import numpy as np
 from benchmarks import common, gradients, noise
@@ -167,9 +168,8 @@ def _normals_on(barker, threads):
     """Normals of the limit kernel on so many threads, each in a cache of its own: what the machine itself allows."""
     buffers = [np.empty(NORMALS) for _ in range(threads)]
 
-    def fill(out):
-        for _ in range(2000):
-            barker.lib.normal_fill(out.ctypes.data, NORMALS, 9)
+    def fill(out):  # one call: between calls threads would wait for the interpreter
+        barker.lib.normal_refill(out.ctypes.data, NORMALS, 2000, 9)
 
     def run():
         with ThreadPoolExecutor(threads) as pool:
@@ -188,8 +188,8 @@ def _chains(workload, count):
     return _sgld_run(gradients.logistic_data(n, columns), CHAIN_STEPS[workload], batch, chains=count, threads=count)
 
 
-def _one_pass(threads):
-    full = common.logistic_data()
+def _one_pass(threads, storage):
+    full = common.logistic_data(storage=storage)
     plan = common.w1_full_plan(full.public, 200)
     return lambda: plan.run(full, threads=threads, progress=False)
 
@@ -197,9 +197,10 @@ def _one_pass(threads):
 def _serve(workload, pipe):
     run = _chains(workload, 1)
     run()
-    while pipe.recv():
-        run()
-        pipe.send(True)
+    with suppress(EOFError):  # at the end
+        while pipe.recv():
+            run()
+            pipe.send(True)
 
 
 def _in_two_processes(workload):
@@ -235,5 +236,8 @@ def scaling_cases(barker):
         },
         "W1, two chains": chains("W1"),
         "W2, two chains": chains("W2"),
-        "W1-full, one chain": {str(k): (lambda k=k: _one_pass(k), 200) for k in (1, 2)},
+        **{
+            f"W1-full, one chain, {storage}": {str(k): (lambda k=k, s=storage: _one_pass(k, s), 200) for k in (1, 2)}
+            for storage in common.STORAGES_OF_REGRESSIONS
+        },
     }

@@ -104,6 +104,11 @@ void normal_fill(double* out, int64_t n, uint64_t seed) {
   for (int64_t k = 0; k < n; k += 1024) normals(g, out + k, n - k < 1024 ? n - k : 1024, angle);
 }
 
+// Fills the same numbers again and again.
+void normal_refill(double* out, int64_t n, int64_t times, uint64_t seed) {
+  for (int64_t k = 0; k < times; ++k) normal_fill(out, n, seed + static_cast<uint64_t>(k));
+}
+
 // Best seconds of `rounds` sequential reads of as many bytes by as many threads.
 double stream(int64_t bytes, int threads, int rounds) {
   constexpr size_t page = size_t{2} << 20;
