@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -15,14 +16,14 @@
 #include "dispatch.hpp"
 #include "gradient_grid.hpp"
 #include "random/rounded_normal.hpp"
-#include "random/subsample.hpp"
+#include "random/step_samples.hpp"
 #include "second_moments.hpp"
 #include "team.hpp"
 #include "workspaces.hpp"
 
 namespace pydpmc {
 
-// Random words that a step took from each of its streams: for tests, which show that no record changes them.
+// Random words that were taken from a step's streams by its end: for tests, which show that no record changes them.
 struct StreamUse {
   uint64_t subsample = 0, noise = 0, diffusion = 0;
 };
@@ -39,15 +40,17 @@ class alignas(64) GradientQuery {  // one per chain, on cache lines of its own
   GradientQuery(const QuerySpec& spec, const ModelSpec& model, const Records& records)
       : spec_(spec), model_(model), records_(records), noise_(spec.moments.coordinates(model.dim)) {
     if (spec.sampling == Sampling::full) return;
-    subsampler_ = std::make_unique<Subsampler>(spec.gaps, static_cast<uint64_t>(records.units()),
-                                               static_cast<uint64_t>(spec.most));
-    for (Sample* sample : {&now_, &next_}) sample->index.resize(subsampler_->room());
+    Subsampler sampler(spec.gaps, static_cast<uint64_t>(records.units()), static_cast<uint64_t>(spec.most));
+    std::optional<size_t> b;
+    if (spec.sampling != Sampling::poisson) b = static_cast<size_t>(spec.batch);
+    samples_ = std::make_unique<StepSamples>(std::move(sampler), b);
+    for (Sample* sample : {&now_, &next_}) sample->index.resize(samples_->room());
   }
 
   // Before the first of consecutive steps. A sample is drawn a step early, so that its records are fetched
   // while others are worked on; it belongs to its step, so nothing changes. None outlives a key.
   void start(const Key& key, uint32_t chain, uint64_t step) noexcept {
-    if (spec_.sampling != Sampling::full) draw(key, chain, step, next_);
+    if (samples_ && !samples_->last_was(key, chain, step)) draw(key, chain, step, next_);
   }
 
   // The noised sum of gradients of log p(x | theta), noise sd per coordinate as given, into out; with the
@@ -97,13 +100,8 @@ class alignas(64) GradientQuery {  // one per chain, on cache lines of its own
   };
 
   void draw(const Key& key, uint32_t chain, uint64_t step, Sample& sample) noexcept {
-    Stream choice(key, Purpose::subsample, chain, step);
-    sample.count = spec_.batch;
-    if (spec_.sampling == Sampling::poisson)
-      sample.count = static_cast<int64_t>(subsampler_->draw_poisson(choice, sample.index.data()));
-    else
-      subsampler_->draw_exactly(static_cast<size_t>(spec_.batch), choice, sample.index.data());
-    sample.words = choice.words_used();
+    sample.count = static_cast<int64_t>(samples_->draw(key, chain, step, sample.index.data()));
+    sample.words = samples_->words_used();
   }
 
   void add(const double* theta, const Batch& batch, const StepGrid& step, Workspaces& workspaces,
@@ -128,7 +126,7 @@ class alignas(64) GradientQuery {  // one per chain, on cache lines of its own
   ModelSpec model_;
   Records records_;
   std::vector<int64_t> noise_;
-  std::unique_ptr<Subsampler> subsampler_;
+  std::unique_ptr<StepSamples> samples_;
   Sample now_, next_;
 };
 

@@ -32,8 +32,10 @@ BarkerRun::BarkerRun(Target target, Barker barker, Proposal proposal, Key key, b
       chain.loglik.resize(n);
       chain.proposed_loglik.resize(n);
     } else {
-      chain.subsampler = std::make_unique<Subsampler>(barker_.gaps, n, static_cast<uint64_t>(barker_.most));
-      chain.batch.resize(chain.subsampler->room());
+      chain.samples =
+          std::make_unique<StepSamples>(Subsampler(barker_.gaps, n, static_cast<uint64_t>(barker_.most)),
+                                        static_cast<size_t>(barker_.batch));
+      chain.batch.resize(chain.samples->room());
       chain.next_batch.resize(chain.batch.size());
     }
   }
@@ -91,9 +93,8 @@ RatioSum BarkerRun::ratios(Chain& chain, uint32_t id, uint64_t step, Team& team,
 }
 
 void BarkerRun::draw_next_batch(Chain& chain, uint32_t id, uint64_t step) {
-  if (barker_.batch == 0) return;
-  Stream choice(key_, Purpose::subsample, id, step);
-  chain.subsampler->draw_exactly(static_cast<size_t>(barker_.batch), choice, chain.next_batch.data());
+  if (barker_.batch == 0 || chain.samples->last_was(key_, id, step)) return;
+  chain.samples->draw(key_, id, step, chain.next_batch.data());
 }
 
 void BarkerRun::refresh_loglik(Chain& chain, Team& team, int first_thread) {

@@ -10,7 +10,7 @@
 #include "dispatch.hpp"
 #include "parallel.hpp"
 #include "random/key.hpp"
-#include "random/subsample.hpp"
+#include "random/step_samples.hpp"
 #include "run_target.hpp"
 #include "samplers/barker.hpp"
 #include "samplers/proposal.hpp"
@@ -21,7 +21,7 @@ namespace pydpmc {
 struct alignas(cache_line) Chain {
   std::vector<double> theta, proposal, direction;
   std::vector<double> loglik, proposed_loglik;  // full data
-  std::unique_ptr<Subsampler> subsampler;       // minibatch
+  std::unique_ptr<StepSamples> samples;         // minibatch
   std::vector<uint32_t> batch, next_batch;      // of the next step: drawn early, fetched meanwhile
   double log_prior = 0.0;
   int64_t accepted = 0, clipped = 0;

@@ -1,4 +1,4 @@
-"""Indices of batches in increasing order, ns each; a step draws from a stream of its own, as in a run."""
+"""Indices of batches in increasing order, ns each, drawn as in a run."""
 
 import time
 
@@ -19,14 +19,14 @@ class Indices:
 
     def setup(self, shape, sampling):
         n, b = shape
-        self.sampler = _core.random.Subsampler(n=n, **batch_arguments(_core, sampling, n, b, b / n))
+        arguments = batch_arguments(_core, sampling, n, b, b / n)
+        self.samples = _core.random.StepSamples(n=n, b=None if sampling == "poisson" else b, **arguments)
 
     def track_nanoseconds(self, shape, sampling):
-        b = None if sampling == "poisson" else shape[1]
         best = np.inf
         for seed in range(30):
             started = time.perf_counter()
-            count = self.sampler.count_of_steps(b, seed, BATCHES)
+            count = self.samples.count_of_steps(seed, BATCHES)
             best = min(best, (time.perf_counter() - started) / count)
         return best * 1e9
 

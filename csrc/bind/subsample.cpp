@@ -1,5 +1,5 @@
 // pydpmc._core.random, third part: the tables of gaps, and the samples drawn with them.
-#include "random/subsample.hpp"
+#include "random/step_samples.hpp"
 
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
@@ -61,47 +61,72 @@ void bind_tables(py::module_& m) {
           py::arg("field"), py::arg("words"), "For tests: the outcome of a tie, and how many words it took.");
 }
 
+Subsampler subsampler(std::shared_ptr<GapTables> tables, std::int64_t n, std::int64_t most) {
+  require_sampling(tables.get(), most, n);
+  return {std::move(tables), static_cast<std::uint64_t>(n), static_cast<std::uint64_t>(most)};
+}
+
+// Samples from the words of one stream, one after the other.
+struct SampleLine {
+  const Subsampler& sampler;
+  ProcessLine line;
+};
+
+// The samples of the steps of a run, as a run draws them.
+void bind_step_samples(py::module_& m) {
+  py::class_<StepSamples>(m, "StepSamples")
+      .def(py::init([](std::shared_ptr<GapTables> tables, std::int64_t n, std::int64_t most,
+                       std::optional<std::size_t> b) {
+             Subsampler sampler = subsampler(std::move(tables), n, most);
+             require(b.value_or(0) <= sampler.most(), "b must be at most `most`");
+             return std::make_unique<StepSamples>(std::move(sampler), b);
+           }),
+           py::arg("gaps"), py::arg("n"), py::arg("most"), py::arg("b"), "b None for Poisson samples.")
+      .def(
+          "draw",
+          [](StepSamples& self, std::uint64_t seed, std::uint32_t chain, std::uint64_t step) {
+            require(chain < max_chains, "chain must be below 2^24");
+            std::vector<std::uint32_t> sample(self.room());
+            return copied_sample(sample, self.draw(key_from_seed(seed), chain, step, sample.data()));
+          },
+          py::arg("seed"), py::arg("chain"), py::arg("step"))
+      .def(
+          "count_of_steps",
+          [](StepSamples& self, std::uint64_t seed, std::uint64_t steps) {
+            const Key key = key_from_seed(seed);
+            std::vector<std::uint32_t> sample(self.room());
+            std::size_t count = 0;
+            for (std::uint64_t step = 0; step < steps; ++step)
+              count += self.draw(key, 0, step, sample.data());
+            return count;
+          },
+          py::arg("seed"), py::arg("steps"), "For benchmarks: how many indices the first steps have.");
+}
+
 }  // namespace
 
 void bind_subsample(py::module_& m) {
   bind_tables(m);
-  py::class_<Subsampler>(m, "Subsampler")
-      .def(py::init([](std::shared_ptr<GapTables> tables, std::int64_t n, std::int64_t most) {
-             require_sampling(tables.get(), most, n);
-             return Subsampler(std::move(tables), static_cast<std::uint64_t>(n),
-                               static_cast<std::uint64_t>(most));
-           }),
-           py::arg("gaps"), py::arg("n"), py::arg("most"))
-      .def(
-          "draw_poisson",
-          [](const Subsampler& self, Stream& stream) {
-            std::vector<std::uint32_t> sample(self.room());
-            return copied_sample(sample, self.draw_poisson(stream, sample.data()));
-          },
-          py::arg("stream"))
+  bind_step_samples(m);
+  py::class_<SampleLine>(m, "SampleLine")
+      .def("draw_poisson",
+           [](SampleLine& self) {
+             std::vector<std::uint32_t> sample(self.sampler.room());
+             return copied_sample(sample, self.sampler.draw_poisson(self.line, sample.data()));
+           })
       .def(
           "draw_exactly",
-          [](const Subsampler& self, std::size_t b, Stream& stream) {
-            require(b <= self.most(), "b must be at most `most`");
-            std::vector<std::uint32_t> sample(self.room());
-            self.draw_exactly(b, stream, sample.data());
+          [](SampleLine& self, std::size_t b) {
+            require(b <= self.sampler.most(), "b must be at most `most`");
+            std::vector<std::uint32_t> sample(self.sampler.room());
+            self.sampler.draw_exactly(b, self.line, sample.data());
             return copied_sample(sample, b);
           },
-          py::arg("b"), py::arg("stream"))
+          py::arg("b"));
+  py::class_<Subsampler>(m, "Subsampler")
+      .def(py::init(&subsampler), py::arg("gaps"), py::arg("n"), py::arg("most"))
       .def(
-          "count_of_steps",
-          [](const Subsampler& self, std::optional<std::size_t> b, std::uint64_t seed, std::uint64_t steps) {
-            require(b.value_or(0) <= self.most(), "b must be at most `most`");
-            const Key key = key_from_seed(seed);
-            std::vector<std::uint32_t> sample(self.room());
-            std::size_t count = 0;
-            for (std::uint64_t step = 0; step < steps; ++step) {
-              Stream stream(key, Purpose::test, 0, step);
-              if (b) self.draw_exactly(*b, stream, sample.data());
-              count += b ? *b : self.draw_poisson(stream, sample.data());
-            }
-            return count;
-          },
-          py::arg("b"), py::arg("seed"), py::arg("steps"),
-          "For benchmarks: draws as a run does, and tells how many indices there were; b None for Poisson.");
+          "line",
+          [](const Subsampler& self, Stream& stream) { return SampleLine{self, self.line(stream)}; },
+          py::arg("stream"), py::keep_alive<0, 1>(), py::keep_alive<0, 2>());
 }

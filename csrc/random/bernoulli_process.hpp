@@ -1,17 +1,15 @@
-// A Bernoulli process on 0 .. n-1, each index a member on its own with probability `rate`: its members in
-// order, by the gaps between them. Error: docs/privacy/sgld.md, lemma 4.
+// A Bernoulli process on windows of n indices each, every index a member on its own with probability `rate`:
+// its members in order, by the gaps between them. Error: docs/privacy/sgld.md, lemma 4.
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 #include "dispatch.hpp"
 #include "random/alias_table.hpp"
 #include "random/process_place.hpp"
-#include "random/word_supply.hpp"
+#include "random/process_line.hpp"
 
 namespace pydpmc {
 
@@ -29,23 +27,20 @@ struct GapTables {
 
 class BernoulliProcess {
  public:
-  static constexpr std::size_t most_at_once = WordSupply::longest_run * alias_field::per_word;
+  static constexpr std::size_t most_at_once = ProcessLine::most_at_once;
 
   // 1 <= n <= 2^31, so that positions behind n fit into 32 bits.
-  BernoulliProcess(const GapTables& tables, std::uint32_t n) noexcept
-      : tables_(&tables),
-        n_(n),
-        words_per_index_((tables.sparse() ? 2.0 : 1.0) * tables.rate / (1.0 - tables.overflow) /
-                         alias_field::per_word) {}
+  BernoulliProcess(const GapTables& tables, std::uint32_t n) noexcept : tables_(&tables), n_(n) {}
 
-  WordSupply supply(Stream& stream) const noexcept {
-    return {stream, tables_->sparse() ? 2 * alias_field::words : alias_field::words, wanted(0)};
+  ProcessLine line(Stream& stream) const noexcept {
+    return {stream, tables_->sparse() ? 2 * alias_field::words : alias_field::words};
   }
 
-  // Writes the members and returns their number; stops early, with a number above `most`, if there are more.
-  // `out` has room for most + most_at_once.
-  std::size_t draw(WordSupply& supply, std::size_t most, std::uint32_t* out) const noexcept {
-    ProcessPlace place{0, 0, out};
+  // Writes the members in the next window of the line, counted from its start, and returns their number;
+  // stops early, with a number above `most`, if there are more. `out` has room for most + most_at_once.
+  std::size_t draw(ProcessLine& line, std::size_t most, std::uint32_t* out) const noexcept {
+    WordSupply& supply = line.supply;
+    ProcessPlace place = line.enter(out);
     while (place.at < n_ && place.count <= most) {
       if (tables_->sparse())
         advance_sparse(supply, place);
@@ -53,18 +48,15 @@ class BernoulliProcess {
         advance(supply, place);
     }
     const std::size_t earlier = place.count < most_at_once ? 0 : place.count - most_at_once;
-    return static_cast<std::size_t>(std::lower_bound(out + earlier, out + place.count, n_) - out);
+    const std::uint32_t* end = std::lower_bound(out + earlier, out + place.count, n_);
+    const auto inside = static_cast<std::size_t>(end - out);
+    line.leave(place, inside, n_);
+    return inside;
   }
 
  private:
   static constexpr std::uint32_t more = alias_field::column, unsettled = alias_field::unsettled;
   using Outcomes = std::uint32_t[most_at_once];
-
-  // Words that are used from an index on, on average, as far as a run may be long.
-  std::size_t wanted(std::uint32_t at) const noexcept {
-    constexpr double most = WordSupply::longest_run;
-    return static_cast<std::size_t>(std::min(most, (n_ - at) * words_per_index_));
-  }
 
   static std::uint32_t settled(const AliasTable& table, std::uint32_t outcome, WordSupply& supply) noexcept {
     return outcome & unsettled ? table.settle(outcome & alias_field::mask, supply) : outcome;
@@ -72,7 +64,7 @@ class BernoulliProcess {
 
   [[gnu::noinline]] void advance(WordSupply& supply, ProcessPlace& place) const noexcept {
     Outcomes gap;
-    const WordSupply::Run run = supply.run(wanted(place.at));
+    const WordSupply::Run run = supply.run();
     kernels().alias_outcomes(tables_->gap.entry.data(), run.words, run.size, gap);
     add(gap, run.size * alias_field::per_word, more, place,
         [&](std::size_t i) { return settled(tables_->gap, gap[i], supply); });
@@ -82,7 +74,7 @@ class BernoulliProcess {
   [[gnu::noinline]] void advance_sparse(WordSupply& supply, ProcessPlace& place) const noexcept {
     constexpr int bits = alias_field::column_bits;
     Outcomes quotient, remainder, gap;
-    const WordSupply::Run run = supply.run(wanted(place.at));
+    const WordSupply::Run run = supply.run();
     const std::size_t half = run.size / 2, end = half * alias_field::per_word;
     kernels().alias_outcomes(tables_->gap.entry.data(), run.words, half, quotient);
     kernels().alias_outcomes(tables_->remainder.entry.data(), run.words + half, half, remainder);
@@ -107,7 +99,6 @@ class BernoulliProcess {
 
   const GapTables* tables_;
   std::uint32_t n_;
-  double words_per_index_;
 };
 
 }  // namespace pydpmc

@@ -43,6 +43,8 @@ class Stream {
     return buffer_[position_++];
   }
 
+  void forget_key() noexcept { wipe(key_); }
+
   std::uint64_t words_used() const noexcept { return next_block_ * words_per_block - (filled_ - position_); }
 
   // The same words, in the same order, as n calls of next64. Blocks that fill a group go straight to their

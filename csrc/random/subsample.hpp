@@ -22,24 +22,25 @@ class Subsampler {
 
   std::size_t most() const noexcept { return most_; }
 
+  // Samples come from the words of a stream, one after the other.
+  ProcessLine line(Stream& stream) const noexcept { return process_.line(stream); }
+
   // Entries that the array of a sample needs.
   std::size_t room() const noexcept { return most_ + BernoulliProcess::most_at_once; }
 
   // Each index on its own with probability tables.rate; returns how many. That there are more than `most`, so
   // that the last ones are cut off, is part of the error.
-  std::size_t draw_poisson(Stream& stream, std::uint32_t* out) const noexcept {
-    WordSupply supply = process_.supply(stream);
-    return std::min(process_.draw(supply, most_, out), most_);
+  std::size_t draw_poisson(ProcessLine& line, std::uint32_t* out) const noexcept {
+    return std::min(process_.draw(line, most_, out), most_);
   }
 
   // Every subset of b <= most with the same probability. Fast if tables.rate is a little above b / n.
-  void draw_exactly(std::size_t b, Stream& stream, std::uint32_t* out) const noexcept {
-    WordSupply supply = process_.supply(stream);
+  void draw_exactly(std::size_t b, ProcessLine& line, std::uint32_t* out) const noexcept {
     std::size_t count;
     do {
-      count = process_.draw(supply, most_, out);
+      count = process_.draw(line, most_, out);
     } while (count < b || count > most_);
-    drop(count, b, supply, out);
+    drop(count, b, line.supply, out);
   }
 
  private:

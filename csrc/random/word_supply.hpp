@@ -3,7 +3,6 @@
 // front of what was fetched, single words from the back.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -13,24 +12,20 @@ namespace pydpmc {
 
 class WordSupply {
  public:
-  static constexpr std::size_t longest_run = 64;
+  static constexpr std::size_t longest_run = 64;  // eight blocks of ChaCha20
 
-  // Runs are multiples of `multiple`. A few words are cheapest as one block, more as eight, used or not.
-  WordSupply(Stream& stream, std::size_t multiple, std::size_t expected) noexcept
-      : stream_(stream),
-        multiple_(multiple),
-        at_once_(std::max(multiple, expected > block ? 8 * block : block)) {}
+  // Runs are multiples of `multiple`.
+  WordSupply(Stream& stream, std::size_t multiple) noexcept : stream_(stream), multiple_(multiple) {}
 
   struct Run {
     const std::uint64_t* words;  // valid until the next call
     std::size_t size;
   };
 
-  // About as many as wanted, or as there are.
-  Run run(std::size_t wanted) noexcept {
+  // As many as there are.
+  Run run() noexcept {
     if (back_ - front_ < multiple_) fetch();
-    const std::size_t most = std::min({wanted + multiple_, back_ - front_, longest_run});
-    const std::size_t size = most / multiple_ * multiple_;
+    const std::size_t size = (back_ - front_) / multiple_ * multiple_;
     front_ += size;
     return {words_ + front_ - size, size};
   }
@@ -41,17 +36,15 @@ class WordSupply {
   }
 
  private:
-  static constexpr std::size_t block = 8;  // of ChaCha20, in words
-
   void fetch() noexcept {
     front_ = 0;
-    back_ = at_once_;
+    back_ = longest_run;
     stream_.fill(words_, back_);
   }
 
   Stream& stream_;
-  std::size_t multiple_, at_once_, front_ = 0, back_ = 0;
-  std::uint64_t words_[8 * block];
+  std::size_t multiple_, front_ = 0, back_ = 0;
+  std::uint64_t words_[longest_run];
 };
 
 }  // namespace pydpmc

@@ -187,10 +187,10 @@ def minibatch_replay(x, theta, proposal, b, clip, settings, steps):
     from pydpmc.samplers.batches import subset_arguments
 
     law, n, w, key = correction(settings.c), len(x), settings.w, random.key_from_seed(3)
-    subsampler = random.Subsampler(n=n, **subset_arguments(_core, n, b))
+    samples = random.StepSamples(n=n, b=b, **subset_arguments(_core, n, b))
     bits = []
     for t in range(steps):
-        batch = subsampler.draw_exactly(b, random.Stream(key, random.purposes["subsample"], 0, t))
+        batch = samples.draw(3, 0, t)
         ratios = np.clip(0.5 * (x[batch] - theta) ** 2 - 0.5 * (x[batch] - proposal) ** 2, -clip, clip)
         star = w * n * ratios.mean() + 0.5 * (theta**2 - proposal**2)
         variance = (1 - b / n) / (b - 1) * (w * n) ** 2 * ratios.var()

@@ -8,23 +8,22 @@ from pydpmc.samplers.batches import batch_arguments, subset_arguments
 from pydpmc.samplers.gap_tables import gap_tables, raised_rate
 
 random = _core.random
-LONGEST_RUN = 64  # words
+STEPS_PER_STREAM = 16
 
 
 class Supply:
     """Words of a stream, taken one by one: runs from the front of what was fetched, single words from the back."""
 
-    def __init__(self, stream, multiple, expected):
+    def __init__(self, stream, multiple):
         self.stream, self.multiple, self.words, self.ties = stream, multiple, [], 0
-        self.at_once = max(multiple, 64 if expected > 8 else 8)
 
     def fetch(self):
-        self.words = [int(self.stream.next64()) for _ in range(self.at_once)]
+        self.words = [int(self.stream.next64()) for _ in range(64)]
 
-    def run(self, wanted):
+    def run(self):
         if len(self.words) < self.multiple:
             self.fetch()
-        size = min(len(self.words), LONGEST_RUN, wanted + self.multiple) // self.multiple * self.multiple
+        size = len(self.words) // self.multiple * self.multiple
         run, self.words = self.words[:size], self.words[size:]
         return run
 
@@ -59,56 +58,55 @@ def outcome(table, field, supply):
     return column if own else entry & 4095
 
 
-def process(tables, n, most, supply):
-    """Members of the Bernoulli process on 0 .. n-1; more than `most` if there are more."""
-    at, members = 0, []
-    while at < n and len(members) <= most:
-        run = supply.run(wanted(tables, n, at))
+class Line:
+    """Windows of n of an endless Bernoulli process, in integers of any size."""
+
+    def __init__(self, tables, n, most, stream):
+        self.tables, self.n, self.most = tables, n, most
+        self.supply = Supply(stream, 8 if tables.remainder is None else 16)
+        self.at, self.members = 0, []
+
+    def gaps(self):
+        """Gaps of the next run of words, None for one that stays open, with how far that goes."""
+        run, tables = self.supply.run(), self.tables
         if tables.remainder is None:
             for field in fields(run):
-                gap = outcome(tables.gap, field, supply)
-                members += [at + gap] if gap < 4095 else []
-                at += gap + (gap < 4095)
+                gap = outcome(tables.gap, field, self.supply)
+                yield (None, 4095) if gap == 4095 else (gap, gap + 1)
         else:
             half = len(run) // 2
             for first, second in zip(fields(run[:half]), fields(run[half:]), strict=True):
-                quotient = outcome(tables.gap, first, supply)
-                remainder = outcome(tables.remainder, second, supply)
-                if quotient == 4095:
-                    at = min(at + 4095 * 4096, n)
-                else:
-                    members += [at + 4096 * quotient + remainder] if at + 4096 * quotient + remainder < n else []
-                    at = min(at + 4096 * quotient + remainder + 1, n)
-    return [i for i in members if i < n]
+                quotient = outcome(tables.gap, first, self.supply)
+                remainder = outcome(tables.remainder, second, self.supply)
+                gap = 4096 * quotient + remainder
+                yield (None, 4095 * 4096) if quotient == 4095 else (gap, gap + 1)
 
+    def window(self):
+        """Members of the next window; more than `most`, and the process starts anew, if it was broken off."""
+        while self.at < self.n and len(self.members) <= self.most:
+            for gap, passed in self.gaps():
+                if gap is not None:
+                    self.members.append(self.at + gap)
+                self.at += passed
+        inside = [i for i in self.members if i < self.n]
+        self.members = [i - self.n for i in self.members if i >= self.n]
+        self.at = max(self.at - self.n, 0)
+        return inside
 
-def wanted(tables, n, at):
-    a_gap = 1.0 if tables.remainder is None else 2.0
-    return int((n - at) * (a_gap * tables.rate / (1.0 - tables.overflow) / 3))
+    def poisson(self):
+        return self.window()[: self.most]
 
-
-def supply_of(tables, n, stream):
-    return Supply(stream, 8 if tables.remainder is None else 16, wanted(tables, n, 0))
-
-
-def poisson(tables, n, most, stream):
-    """The sample, and how many ties were met."""
-    supply = supply_of(tables, n, stream)
-    return process(tables, n, most, supply)[:most], supply.ties
-
-
-def exactly(b, tables, n, most, stream):
-    supply = supply_of(tables, n, stream)
-    members = process(tables, n, most, supply)
-    while not b <= len(members) <= most:
-        members = process(tables, n, most, supply)
-    ranks, count = set(), len(members)
-    while count - len(ranks) > b:
-        word = supply.single()
-        for half in (word & 0xFFFFFFFF, word >> 32):
-            if count - len(ranks) > b and half * count % 2**32 >= 2**32 % count:
-                ranks.add(half * count >> 32)
-    return [m for rank, m in enumerate(members) if rank not in ranks], supply.ties
+    def exactly(self, b):
+        members = self.window()
+        while not b <= len(members) <= self.most:
+            members = self.window()
+        ranks, count = set(), len(members)
+        while count - len(ranks) > b:
+            word = self.supply.single()
+            for half in (word & 0xFFFFFFFF, word >> 32):
+                if count - len(ranks) > b and half * count % 2**32 >= 2**32 % count:
+                    ranks.add(half * count >> 32)
+        return [m for rank, m in enumerate(members) if rank not in ranks]
 
 
 def stream_of(seed, step=0):
@@ -124,38 +122,68 @@ SHAPES += [(10**6, 1e-3), (10**6, 2.0**-12), (10**6, 2e-4), (2**31, 1e-7), (2**3
 
 
 @pytest.mark.parametrize(("n", "rate"), SHAPES)
-def test_a_sample_is_what_exact_arithmetic_makes_of_the_same_words(n, rate):
+def test_samples_are_what_exact_arithmetic_makes_of_the_same_words(n, rate):
     given, tables = arguments(n, rate), gap_tables(rate)
-    sampler = random.Subsampler(n=n, **given)
-    ties = gaps = 0
-    for step in range(3):
-        found = sampler.draw_poisson(stream_of(50, step))
-        wanted, met = poisson(tables, n, given["most"], stream_of(50, step))
-        np.testing.assert_array_equal(found, wanted)
-        ties, gaps = ties + met, gaps + len(wanted)
-    assert ties > 0 or gaps < 2000
+    found = random.Subsampler(n=n, **given).line(stream_of(50))
+    wanted = Line(tables, n, given["most"], stream_of(50))
+    gaps = 0
+    for _ in range(6):
+        sample = wanted.poisson()
+        np.testing.assert_array_equal(found.draw_poisson(), sample)
+        gaps += len(sample)
+    assert wanted.supply.ties > 0 or gaps < 2000
+
+
+def test_a_window_that_is_broken_off_leaves_nothing_to_the_next():
+    n, rate, most = 1000, 0.2, 205
+    found = random.Subsampler(arguments(n, rate)["gaps"], n, most).line(stream_of(53))
+    wanted = Line(gap_tables(rate), n, most, stream_of(53))
+    full = 0
+    for _ in range(50):
+        sample = wanted.poisson()
+        np.testing.assert_array_equal(found.draw_poisson(), sample)
+        full += len(sample) == most
+    assert 5 < full < 45
 
 
 @pytest.mark.parametrize(
     ("n", "b"), [(1, 1), (9, 4), (300, 299), (3000, 1500), (10**6, 1000), (10**7, 900), (2**31, 3)]
 )
-def test_a_subset_is_what_exact_arithmetic_makes_of_the_same_words(n, b):
+def test_subsets_are_what_exact_arithmetic_makes_of_the_same_words(n, b):
     given = subset_arguments(_core, n, b)
-    sampler, tables = random.Subsampler(n=n, **given), gap_tables(raised_rate(n, b))
-    for step in range(4):
-        found = sampler.draw_exactly(b, stream_of(51, step))
-        np.testing.assert_array_equal(found, exactly(b, tables, n, given["most"], stream_of(51, step))[0])
+    found = random.Subsampler(n=n, **given).line(stream_of(51))
+    wanted = Line(gap_tables(raised_rate(n, b)), n, given["most"], stream_of(51))
+    for _ in range(6):
+        np.testing.assert_array_equal(found.draw_exactly(b), wanted.exactly(b))
 
 
 def test_fallen_short_a_subset_is_drawn_again():
     given = arguments(1000, 0.02)
-    sampler, tables = random.Subsampler(n=1000, **given), gap_tables(0.02)
-    short = 0
-    for step in range(20):
-        short += len(poisson(tables, 1000, given["most"], stream_of(52, step))[0]) < 20
-        found = sampler.draw_exactly(20, stream_of(52, step))
-        np.testing.assert_array_equal(found, exactly(20, tables, 1000, given["most"], stream_of(52, step))[0])
-    assert 3 < short < 17
+    windows = Line(gap_tables(0.02), 1000, given["most"], stream_of(52))
+    assert 5 < sum(len(windows.poisson()) < 20 for _ in range(30)) < 25
+    found = random.Subsampler(n=1000, **given).line(stream_of(52))
+    wanted = Line(gap_tables(0.02), 1000, given["most"], stream_of(52))
+    for _ in range(30):
+        np.testing.assert_array_equal(found.draw_exactly(20), wanted.exactly(20))
+
+
+@pytest.mark.parametrize("b", [None, 20])
+def test_steps_share_a_stream_by_sixteens_and_come_in_any_order(b):
+    given = arguments(1000, 0.02)
+    wanted = []
+    for step in range(40):
+        if step % STEPS_PER_STREAM == 0:
+            line = Line(gap_tables(0.02), 1000, given["most"], stream_of(54, step // STEPS_PER_STREAM))
+        wanted.append(line.poisson() if b is None else line.exactly(b))
+    samples = random.StepSamples(n=1000, b=b, **given)
+    jumps = [*range(40), 39, 39, 0, 15, 16, 17, 31, 33, 2, 3, 5]
+    for step in jumps:
+        np.testing.assert_array_equal(samples.draw(54, 0, step), wanted[step])
+    one, other = samples.draw(54, 0, 7), samples.draw(54, 1, 8)
+    np.testing.assert_array_equal(one, wanted[7])
+    assert list(other) != wanted[8]
+    assert list(samples.draw(55, 1, 9)) != list(samples.draw(54, 1, 9))
+    np.testing.assert_array_equal(samples.draw(54, 0, 8), wanted[8])
 
 
 @pytest.mark.parametrize("column", [1, 7, 1234, 4094, 4095])

@@ -21,22 +21,22 @@ def arguments(n, rate):
     return batch_arguments(_core, "poisson", n, 0, rate)
 
 
-def subsampler(n, rate):
-    return random.Subsampler(n=n, **arguments(n, rate))
+def line(n, rate, stream):
+    return random.Subsampler(n=n, **arguments(n, rate)).line(stream)
 
 
 @pytest.mark.parametrize(("n", "rate", "most"), [(5000, 0.5, 100), (10**6, 1e-4, 20)])
 def test_more_members_than_there_is_room_for_are_cut_off(n, rate, most):
     small = random.Subsampler(arguments(n, rate)["gaps"], n, most)
     np.testing.assert_array_equal(
-        small.draw_poisson(stream_of(53)), subsampler(n, rate).draw_poisson(stream_of(53))[:most]
+        small.line(stream_of(53)).draw_poisson(), line(n, rate, stream_of(53)).draw_poisson()[:most]
     )
 
 
 def test_every_subset_has_its_probability():
     n, rate, count = 7, 0.3, 60_000
-    sampler, stream = subsampler(n, rate), stream_of(54)
-    codes = [int((1 << sampler.draw_poisson(stream).astype(np.int64)).sum()) for _ in range(count)]
+    samples = line(n, rate, stream_of(54))
+    codes = [int((1 << samples.draw_poisson().astype(np.int64)).sum()) for _ in range(count)]
     subsets = [s for k in range(n + 1) for s in itertools.combinations(range(n), k)]
     observed = np.bincount(codes, minlength=2**n)
     expected = [count * rate ** len(s) * (1 - rate) ** (n - len(s)) for s in subsets]
@@ -45,10 +45,24 @@ def test_every_subset_has_its_probability():
     assert stats.chisquare(found, expected).pvalue > ALPHA
 
 
+@pytest.mark.parametrize("rate", [0.4, 0.02])
+def test_what_one_sample_leaves_to_the_next_tells_nothing_of_it(rate):
+    n, count = 3, 200_000
+    samples = line(n, rate, stream_of(59))
+    codes = np.array([int((1 << samples.draw_poisson().astype(np.int64)).sum()) for _ in range(count)])
+    each = np.array([rate ** k.bit_count() * (1 - rate) ** (n - k.bit_count()) for k in range(2**n)])
+    pairs = np.bincount(codes[0::2] * 2**n + codes[1::2], minlength=4**n)
+    expected = count / 2 * np.outer(each, each).ravel()
+    common = expected > 5
+    found = np.append(pairs[common], pairs[~common].sum())
+    wanted = np.append(expected[common], max(expected[~common].sum(), 1e-9))
+    assert stats.chisquare(found, wanted * found.sum() / wanted.sum()).pvalue > ALPHA
+
+
 @pytest.mark.parametrize(("n", "rate"), [(1000, 0.05), (200_000, 2.0**-12), (300_000, 1e-4), (40, 0.999)])
 def test_sizes_are_binomial_and_indices_uniform(n, rate):
-    sampler, stream = subsampler(n, rate), stream_of(55)
-    samples = [sampler.draw_poisson(stream).astype(np.int64) for _ in range(8000)]
+    drawn = line(n, rate, stream_of(55))
+    samples = [drawn.draw_poisson().astype(np.int64) for _ in range(8000)]
     assert all((np.diff(s) > 0).all() and (len(s) == 0 or s[-1] < n) for s in samples)
     sizes = np.bincount([len(s) for s in samples], minlength=n + 1)
     expected = len(samples) * stats.binom.pmf(np.arange(n + 1), n, rate)
@@ -67,15 +81,15 @@ def test_sizes_are_binomial_and_indices_uniform(n, rate):
 
 @pytest.mark.parametrize(("n", "rate"), [(1, 0.25), (50_000_000, 1e-7), (2**31, 2.0**-31)])
 def test_rare_members_come_as_often_as_they_should(n, rate):
-    sampler, stream = subsampler(n, rate), stream_of(56)
+    samples = line(n, rate, stream_of(56))
     count = 4000
-    total = sum(len(sampler.draw_poisson(stream)) for _ in range(count))
+    total = sum(len(samples.draw_poisson()) for _ in range(count))
     assert abs(total - count * n * rate) < 5 * np.sqrt(count * n * rate * (1 - rate))
 
 
 def test_rate_one_takes_everybody():
     for n in [1, 2, 95, 96, 97, 5000]:
-        np.testing.assert_array_equal(subsampler(n, 1.0).draw_poisson(stream_of(57)), np.arange(n))
+        np.testing.assert_array_equal(line(n, 1.0, stream_of(57)).draw_poisson(), np.arange(n))
 
 
 @pytest.mark.parametrize("rate", [0.02, 1e-4])
@@ -84,7 +98,7 @@ def test_samples_are_the_same_on_every_instruction_set(rate):
     results = []
     for isa in _core.available_isas():
         assert _core.use_isa(isa)
-        results.append([subsampler(10**6, rate).draw_poisson(stream_of(58, step)) for step in range(5)])
+        results.append([line(10**6, rate, stream_of(58, step)).draw_poisson() for step in range(5)])
     _core.use_isa(before)
     for other in results[1:]:
         for one, two in zip(results[0], other, strict=True):

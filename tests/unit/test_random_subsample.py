@@ -23,8 +23,8 @@ def subsampler(n: int, b: int):
 
 
 def draws(n: int, b: int, count: int, seed: int) -> np.ndarray:
-    sampler, stream = subsampler(n, b), subsample_stream(seed)
-    return np.array([sampler.draw_exactly(b, stream) for _ in range(count)])
+    line = subsampler(n, b).line(subsample_stream(seed))
+    return np.array([line.draw_exactly(b) for _ in range(count)])
 
 
 SIZES = [(1, 0), (1, 1), (2, 1), (63, 5), (64, 64), (65, 64), (65, 1), (128, 100), (4096, 2048), (4097, 2049)]
@@ -33,9 +33,9 @@ SIZES += [(1000, 0), (1000, 999), (1000, 1000), (10**5, 3), (10**5, 99_990), (26
 
 @pytest.mark.parametrize(("n", "b"), SIZES)
 def test_subsets_are_distinct_in_order_and_in_range(n: int, b: int) -> None:
-    sampler, stream = subsampler(n, b), subsample_stream(30)
+    line = subsampler(n, b).line(subsample_stream(30))
     for _ in range(30):
-        subset = sampler.draw_exactly(b, stream).astype(np.int64)
+        subset = line.draw_exactly(b).astype(np.int64)
         assert subset.shape == (b,)
         assert (np.diff(subset) > 0).all()
         assert b == 0 or subset[-1] < n
@@ -95,11 +95,14 @@ def test_the_same_stream_gives_the_same_subset_on_every_instruction_set() -> Non
 
 def test_a_used_sampler_is_as_good_as_a_new_one() -> None:
     for n, b in [(500, 20), (500, 480)]:
-        used, old = subsampler(n, b), subsample_stream(36)
+        used = subsampler(n, b)
+        old = used.line(subsample_stream(36))
         for _ in range(50):
-            used.draw_exactly(b, old)
+            old.draw_exactly(b)
         again, fresh = subsample_stream(37), subsample_stream(37)
-        np.testing.assert_array_equal(used.draw_exactly(b, again), subsampler(n, b).draw_exactly(b, fresh))
+        repeated, new = used.line(again), subsampler(n, b).line(fresh)
+        for _ in range(3):
+            np.testing.assert_array_equal(repeated.draw_exactly(b), new.draw_exactly(b))
         assert again.next64() == fresh.next64()
 
 
@@ -116,4 +119,4 @@ def test_a_used_sampler_is_as_good_as_a_new_one() -> None:
 def test_impossible_sizes_are_refused(n: int, most: int, b: int, words: str) -> None:
     gaps = subset_arguments(_core, 9, 5)["gaps"]
     with pytest.raises(ValueError, match=words):
-        random.Subsampler(gaps, n, most).draw_exactly(b, subsample_stream(1))
+        random.Subsampler(gaps, n, most).line(subsample_stream(1)).draw_exactly(b)
