@@ -23,7 +23,8 @@
 
 namespace pydpmc {
 
-// Random words that were taken from a step's streams by its end: for tests, which show that no record changes them.
+// Random words that were taken from a step's streams by its end: for tests, which show that no record changes
+// them.
 struct StreamUse {
   uint64_t subsample = 0, noise = 0, diffusion = 0;
 };

@@ -1,6 +1,4 @@
 // pydpmc._core.random, third part: the tables of gaps, and the samples drawn with them.
-#include "random/step_samples.hpp"
-
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -13,6 +11,7 @@
 
 #include "bind/given_words.hpp"
 #include "bind/sampling.hpp"
+#include "random/step_samples.hpp"
 
 namespace py = pybind11;
 using namespace pydpmc;
@@ -126,7 +125,6 @@ void bind_subsample(py::module_& m) {
   py::class_<Subsampler>(m, "Subsampler")
       .def(py::init(&subsampler), py::arg("gaps"), py::arg("n"), py::arg("most"))
       .def(
-          "line",
-          [](const Subsampler& self, Stream& stream) { return SampleLine{self, self.line(stream)}; },
+          "line", [](const Subsampler& self, Stream& stream) { return SampleLine{self, self.line(stream)}; },
           py::arg("stream"), py::keep_alive<0, 1>(), py::keep_alive<0, 2>());
 }

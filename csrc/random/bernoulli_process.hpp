@@ -8,8 +8,8 @@
 
 #include "dispatch.hpp"
 #include "random/alias_table.hpp"
-#include "random/process_place.hpp"
 #include "random/process_line.hpp"
+#include "random/process_place.hpp"
 
 namespace pydpmc {
 
