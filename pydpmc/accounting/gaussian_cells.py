@@ -35,8 +35,9 @@ def _cells(law: Law) -> Cells:
     upper = int(np.searchsorted(z, 0.0, side="right"))  # the first edge above the mean
     cells = np.diff(tails)
     cells[upper:] *= -1.0
-    near = np.clip(z[:-1], -NO_TAIL, NO_TAIL)
-    rounding = 4 * UNIT * (2 + near**2) * tails[:-1]
+    rounding = np.minimum(np.square(z[:-1]), NO_TAIL**2)
+    rounding += 2
+    rounding *= 4 * UNIT * tails[:-1]
     if 0 < upper < len(z):
         cells[upper - 1] = (1.0 - tails[upper]) - tails[upper - 1]
         rounding[:upper] += UNIT  # of these two subtractions, in the mass above this edge and above every lower one
@@ -45,9 +46,16 @@ def _cells(law: Law) -> Cells:
     return cells, rounding, below, above
 
 
+def _weighted(weight: float, cells: Cells) -> Cells:
+    return weight * cells[0], weight * cells[1], weight * cells[2], weight * cells[3]
+
+
 def _mixed(mixture: Mixture, normals: dict[float, Cells]) -> Cells:
-    columns = [[weight * part for part in normals[mean]] for weight, mean in mixture]
-    cells, rounding, below, above = (sum(column[1:], column[0]) for column in zip(*columns, strict=True))
+    (weight, mean), *others = mixture
+    cells, rounding, below, above = normals[mean] if weight == 1.0 else _weighted(weight, normals[mean])
+    for weight, mean in others:
+        more = _weighted(weight, normals[mean])
+        cells, rounding, below, above = cells + more[0], rounding + more[1], below + more[2], above + more[3]
     return np.maximum(cells, 0.0), rounding, below, above
 
 
@@ -56,8 +64,7 @@ def mixture_loss(step: float, lowest: int, laws: Mapping[float, Law], p: Mixture
     normals = {mean: _cells(law) for mean, law in laws.items()}
     p_cells, p_rounding, below, above = _mixed(p, normals)
     q_cells, q_rounding, _, _ = _mixed(q, normals)
-    ratios = np.exp(step * np.arange(lowest, lowest + len(p_cells), dtype=float))
-    return from_cells(step, lowest, p_cells, q_cells, p_rounding + ratios * q_rounding, below, above)
+    return from_cells(step, lowest, (p_cells, p_rounding), (q_cells, q_rounding), below, above)
 
 
 def gaussian_loss(mu: float, step: float) -> PrivacyLoss:

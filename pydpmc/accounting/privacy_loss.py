@@ -66,15 +66,17 @@ def from_symmetric_profile(profile: Callable[[Floats], Floats], epsilon_max: flo
 
 
 def from_cells(
-    step: float, lowest: int, p_cells: Floats, q_cells: Floats, p_error: Floats, below: float, above: float
+    step: float, lowest: int, p: tuple[Floats, Floats], q: tuple[Floats, Floats], below: float, above: float
 ) -> PrivacyLoss:
     """Privacy loss from the P- and Q-mass of each cell ``[step (lowest + k), step (lowest + k + 1)]``.
 
-    `p_error` bounds the rounding error of the profile at the lower end of each cell; paying it there raises
-    the profile at that node and at all lower ones. `below` and `above` are the P-masses outside the cells.
+    With each mass comes a bound on the rounding of all masses above the cell's lower end: their effect on the profile
+    is paid for there, which raises it at that node and at all lower ones. `below` and `above` are the P-masses outside
+    the cells.
     """
-    lower_losses = step * np.arange(lowest, lowest + len(p_cells), dtype=float)
-    raised = (p_cells - q_cells * np.exp(lower_losses) + p_error) / -np.expm1(-step)
+    (p_cells, p_error), (q_cells, q_error) = p, q
+    ratios = np.exp(step * np.arange(lowest, lowest + len(p_cells), dtype=float))
+    raised = (p_cells - q_cells * ratios + (p_error + ratios * q_error)) / -np.expm1(-step)
     raised = np.clip(raised, 0.0, p_cells)
     masses = np.zeros(len(p_cells) + 1)
     masses[1:] += raised
