@@ -20,6 +20,7 @@ STEPS = {
 }
 NORMALS = noise.DRAWS
 CHAIN_STEPS = {"W1": 20_000, "W2": 10_000}  # of the runs that compare one thread with two
+FULL_STEPS = 60
 
 
 def _anchor_w1(anchors):
@@ -190,7 +191,7 @@ def _chains(workload, count):
 
 def _one_pass(threads, storage):
     full = common.logistic_data(storage=storage)
-    plan = common.w1_full_plan(full.public, 200)
+    plan = common.w1_full_plan(full.public, FULL_STEPS)
     return lambda: plan.run(full, threads=threads, progress=False)
 
 
@@ -230,14 +231,14 @@ def scaling_cases(barker):
         threads = {str(k): (lambda k=k: _chains(workload, k), k * steps) for k in (1, 2)}
         return threads | {"processes": (lambda: _in_two_processes(workload), 2 * steps)}
 
+    def passes(storage):
+        return {str(k): (lambda k=k: _one_pass(k, storage), FULL_STEPS) for k in (1, 2)}
+
     return {
         "limit kernel of W4, blocks of it (no memory, no pydpmc)": {
             str(k): (lambda k=k: _normals_on(barker, k), 2000 * k) for k in (1, 2)
         },
         "W1, two chains": chains("W1"),
         "W2, two chains": chains("W2"),
-        **{
-            f"W1-full, one chain, {storage}": {str(k): (lambda k=k, s=storage: _one_pass(k, s), 200) for k in (1, 2)}
-            for storage in common.STORAGES_OF_REGRESSIONS
-        },
+        **{f"W1-full, one chain, {storage}": passes(storage) for storage in common.STORAGES_OF_REGRESSIONS},
     }

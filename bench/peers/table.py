@@ -121,7 +121,7 @@ def main():
     if "W1-full" in options.only:
         found["W1-full"] = full_pass(barker, options.rounds)
     if "threads" in options.only:
-        found["threads"] = two_threads(barker, 2 * options.rounds)
+        found["threads"] = two_threads(barker, 6 * options.rounds)
     if options.json:
         options.json.write_text(json.dumps(found, indent=1))
 
