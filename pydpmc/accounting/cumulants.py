@@ -15,7 +15,6 @@ Item = tuple[PrivacyLoss, int]
 OUTSIDE = 1e-13  # tilted probability allowed beyond each end of the window
 LARGEST_TILTED_LOSS = 300.0
 LARGEST_TILTED_STEP = 2.0
-HARMLESS_EXPONENT = 100.0  # weights of that size need no common factor taken out
 MOST_BISECTIONS = 16
 MOST_PUSHES = 40
 SAME_TILT = 0.05  # difference of log delta that is no reason for another tilt
@@ -197,10 +196,7 @@ class _Flat:
     def _weights(self, tilt: float) -> tuple[Floats, Floats, Floats]:
         weights = tilt * self.losses
         top = np.maximum(weights[self.starts], weights[self.starts + self.lengths - 1])
-        if np.max(np.abs(top)) > HARMLESS_EXPONENT:
-            weights -= self._spread(top)
-        else:
-            top = np.zeros_like(top)
+        weights -= self._spread(top)
         np.exp(np.maximum(weights, -740.0, out=weights), out=weights)
         weights *= self.masses
         return weights, self.sums(weights), top
