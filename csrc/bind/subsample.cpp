@@ -69,6 +69,8 @@ Subsampler subsampler(std::shared_ptr<GapTables> tables, std::int64_t n, std::in
 struct SampleLine {
   const Subsampler& sampler;
   ProcessLine line;
+
+  SampleLine(const Subsampler& from, Stream& stream) : sampler(from), line(from.line(stream)) {}
 };
 
 // The samples of the steps of a run, as a run draws them.
@@ -125,6 +127,7 @@ void bind_subsample(py::module_& m) {
   py::class_<Subsampler>(m, "Subsampler")
       .def(py::init(&subsampler), py::arg("gaps"), py::arg("n"), py::arg("most"))
       .def(
-          "line", [](const Subsampler& self, Stream& stream) { return SampleLine{self, self.line(stream)}; },
+          "line",
+          [](const Subsampler& self, Stream& stream) { return std::make_unique<SampleLine>(self, stream); },
           py::arg("stream"), py::keep_alive<0, 1>(), py::keep_alive<0, 2>());
 }

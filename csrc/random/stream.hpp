@@ -88,7 +88,7 @@ class Stream {
   }
 
   void write_blocks(std::uint64_t* out, std::size_t blocks) noexcept {
-    // 256 GiB in one step: repeating the stream would be worse than stopping.
+    // 256 GiB in one stream: repeating the stream would be worse than stopping.
     if (blocks > max_blocks - next_block_) std::abort();
     const auto counter = static_cast<std::uint32_t>(next_block_);
     if (blocks == 1) {

@@ -16,6 +16,8 @@ class WordSupply {
 
   // Runs are multiples of `multiple`.
   WordSupply(Stream& stream, std::size_t multiple) noexcept : stream_(stream), multiple_(multiple) {}
+  WordSupply(const WordSupply&) = delete;  // which would hand out the same words
+  WordSupply& operator=(const WordSupply&) = delete;
 
   struct Run {
     const std::uint64_t* words;  // valid until the next call

@@ -64,7 +64,7 @@ class Line:
     def __init__(self, tables, n, most, stream):
         self.tables, self.n, self.most = tables, n, most
         self.supply = Supply(stream, 8 if tables.remainder is None else 16)
-        self.at, self.members = 0, []
+        self.at, self.members, self.broken_off = 0, [], 0
 
     def gaps(self):
         """Gaps of the next run of words, None for one that stays open, with how far that goes."""
@@ -88,6 +88,7 @@ class Line:
                 if gap is not None:
                     self.members.append(self.at + gap)
                 self.at += passed
+        self.broken_off += self.at < self.n
         inside = [i for i in self.members if i < self.n]
         self.members = [i - self.n for i in self.members if i >= self.n]
         self.at = max(self.at - self.n, 0)
@@ -134,16 +135,24 @@ def test_samples_are_what_exact_arithmetic_makes_of_the_same_words(n, rate):
     assert wanted.supply.ties > 0 or gaps < 2000
 
 
-def test_a_window_that_is_broken_off_leaves_nothing_to_the_next():
-    n, rate, most = 1000, 0.2, 205
+@pytest.mark.parametrize(("n", "rate", "most"), [(1000, 0.2, 150), (10**6, 1e-4, 95), (3, 0.4, 1), (193, 1.0, 190)])
+def test_a_window_that_is_broken_off_leaves_nothing_to_the_next(n, rate, most):
     found = random.Subsampler(arguments(n, rate)["gaps"], n, most).line(stream_of(53))
     wanted = Line(gap_tables(rate), n, most, stream_of(53))
-    full = 0
-    for _ in range(50):
-        sample = wanted.poisson()
-        np.testing.assert_array_equal(found.draw_poisson(), sample)
-        full += len(sample) == most
-    assert 5 < full < 45
+    for _ in range(500):
+        np.testing.assert_array_equal(found.draw_poisson(), wanted.poisson())
+    assert wanted.broken_off > 0
+
+
+@pytest.mark.parametrize(
+    ("n", "rate", "most", "b", "count"),
+    [(300, 0.9, 280, 265, 60), (60, 0.5, 30, 30, 60), (10**6, 1e-4, 100, 95, 40), (300_000, 1.0, 300_000, 150_000, 1)],
+)
+def test_sizes_without_room_and_ranks_beyond_the_multiple_are_drawn_again(n, rate, most, b, count):
+    found = random.Subsampler(arguments(n, rate)["gaps"], n, most).line(stream_of(55))
+    wanted = Line(gap_tables(rate), n, most, stream_of(55))
+    for _ in range(count):
+        np.testing.assert_array_equal(found.draw_exactly(b), wanted.exactly(b))
 
 
 @pytest.mark.parametrize(
@@ -167,15 +176,16 @@ def test_fallen_short_a_subset_is_drawn_again():
         np.testing.assert_array_equal(found.draw_exactly(20), wanted.exactly(20))
 
 
+@pytest.mark.parametrize(("n", "rate"), [(1000, 0.02), (200_000, 1e-4)])
 @pytest.mark.parametrize("b", [None, 20])
-def test_steps_share_a_stream_by_sixteens_and_come_in_any_order(b):
-    given = arguments(1000, 0.02)
+def test_steps_share_a_stream_by_sixteens_and_come_in_any_order(n, rate, b):
+    given = arguments(n, rate)
     wanted = []
     for step in range(40):
         if step % STEPS_PER_STREAM == 0:
-            line = Line(gap_tables(0.02), 1000, given["most"], stream_of(54, step // STEPS_PER_STREAM))
+            line = Line(gap_tables(rate), n, given["most"], stream_of(54, step // STEPS_PER_STREAM))
         wanted.append(line.poisson() if b is None else line.exactly(b))
-    samples = random.StepSamples(n=1000, b=b, **given)
+    samples = random.StepSamples(n=n, b=b, **given)
     jumps = [*range(40), 39, 39, 0, 15, 16, 17, 31, 33, 2, 3, 5]
     for step in jumps:
         np.testing.assert_array_equal(samples.draw(54, 0, step), wanted[step])

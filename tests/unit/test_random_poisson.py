@@ -45,7 +45,7 @@ def test_every_subset_has_its_probability():
     assert stats.chisquare(found, expected).pvalue > ALPHA
 
 
-@pytest.mark.parametrize("rate", [0.4, 0.02])
+@pytest.mark.parametrize("rate", [0.4, 0.02, 2e-4])
 def test_what_one_sample_leaves_to_the_next_tells_nothing_of_it(rate):
     n, count = 3, 200_000
     samples = line(n, rate, stream_of(59))

@@ -72,6 +72,15 @@ def test_successive_subsets_are_independent() -> None:
     assert abs(np.mean(overlaps) - law.mean()) < 5 * law.std() / math.sqrt(len(overlaps))
 
 
+def test_two_subsets_after_each_other_have_every_pair_of_values() -> None:
+    n, b = 5, 2
+    codes = (np.int64(1) << draws(n, b, 60_000, seed=38).astype(np.int64)).sum(axis=1)
+    kinds, codes = np.unique(codes, return_inverse=True)
+    assert len(kinds) == math.comb(n, b)
+    pairs = np.bincount(codes[0::2] * len(kinds) + codes[1::2], minlength=len(kinds) ** 2)
+    assert stats.chisquare(pairs).pvalue > ALPHA
+
+
 @pytest.mark.parametrize(("n", "b"), [(10**6, 1000), (3_000_000, 1000), (2**31, 1000), (2**31 - 1, 7)])
 def test_large_populations_are_covered_evenly(n: int, b: int) -> None:
     positions = draws(n, b, 60, seed=34).astype(np.float64).ravel()
