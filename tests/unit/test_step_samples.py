@@ -114,9 +114,8 @@ FORKED = """
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
-def test_a_sample_that_was_drawn_early_does_not_outlive_a_fork():
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(FORKED)], capture_output=True, text=True, timeout=120, check=False
-    )
+def test_a_sample_that_was_drawn_early_does_not_outlive_a_fork(tmp_path):
+    command = [sys.executable, "-c", textwrap.dedent(FORKED)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["True", "False"] * 2 + ["False", "True"] * 2
