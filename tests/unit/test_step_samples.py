@@ -16,9 +16,7 @@ from pydpmc.starts import start_points
 STEPS, RECORDS, WIDTH = 53, 40, 2  # over three streams of sixteen steps
 SAMPLERS = {
     "poisson": dp.SGLD(steps=STEPS, step_size=1e-3, clip=1.0, batch_size=8),
-    "without replacement": dp.SGLD(
-        steps=STEPS, step_size=1e-3, clip=1.0, batch_size=8, sampling="without_replacement"
-    ),
+    "without replacement": dp.SGLD(steps=STEPS, step_size=1e-3, clip=1.0, batch_size=8, sampling="without_replacement"),
     "barker": dp.Barker(steps=STEPS, batch_size=30, proposal="gaussian", scale=0.3, clip=0.05, c=2.0, w=0.4),
 }
 
