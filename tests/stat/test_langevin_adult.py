@@ -20,7 +20,8 @@ import pydpmc as dp
 Floats = npt.NDArray[np.float64]
 
 DELTA = 1e-5
-RUNS = 30
+RUNS = 10
+RUNS_THAT_SPREAD = 100  # at the smallest epsilon, where the mean of ten misses its bar once in five
 BIAS = 0.5
 
 
@@ -69,8 +70,8 @@ def test_one_draw_on_adult(bar: Bar) -> None:
     plan = planned(bar, data.public)
     assert plan.guarantee.epsilon(DELTA) <= bar.epsilon
     assert plan.guarantee.assumptions == ()
-    found = [accuracy(plan.run(data, progress=False), x, truth) for _ in range(RUNS)]
+    runs = RUNS_THAT_SPREAD if bar.epsilon < 0.2 else RUNS
+    found = [accuracy(plan.run(data, progress=False), x, truth) for _ in range(runs)]
     settings = plan.settings
     print(f"{bar}: mean {np.mean(found):.4f}, runs {np.round(found, 4)}, w {settings.w:.4f}, steps {settings.steps}")
-    chance = 2.0 * np.std(found, ddof=1) / np.sqrt(RUNS)
-    assert np.mean(found) + chance >= bar.accuracy
+    assert np.mean(found) >= bar.accuracy
