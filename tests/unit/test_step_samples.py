@@ -1,10 +1,5 @@
 """The sample of a step belongs to the key, the chain and the step, however a run gets there."""
 
-import os
-import subprocess
-import sys
-import textwrap
-
 import numpy as np
 import pytest
 
@@ -80,40 +75,3 @@ def test_the_order_of_audits_makes_no_difference(name):
     np.testing.assert_array_equal(together, alone[::-1])
     core.advance(20, 1, 4096)
     np.testing.assert_array_equal(audited(name, core, 20, 5), together[20:25])
-
-
-FORKED = """
-    import os
-    import numpy as np
-    import pydpmc as dp
-    from pydpmc import _core
-    from pydpmc.run import _target_arguments
-
-    data = dp.Data(1e6 * np.random.default_rng(1).normal(size=(400, 1)))
-    for seed in (None, 5):
-        for sampling in ("poisson", "without_replacement"):
-            sampler = dp.SGLD(steps=40, step_size=1e-3, clip=1e9, batch_size=100, sampling=sampling)
-            plan = dp.plan(dp.GaussianMean(), data.public, sampler, private=False, adjacency="replace")
-            common = {"init": np.zeros((1, 1)), "draws": np.zeros((1, 40, 1)), "warmup": 0, "thin": 1, "seed": seed}
-            run = plan.settings.start(_core, _target_arguments(plan, data) | common, data)
-            run.advance(7, 1, 4096)
-            reader, writer = os.pipe()
-            child = os.fork()
-            ours = np.asarray(run.audit([0.0], 7, 12))
-            if child == 0:
-                os.write(writer, ours.tobytes())
-                os._exit(0)
-            os.waitpid(child, 0)
-            theirs = np.frombuffer(os.read(reader, 10**6)).reshape(ours.shape)
-            noise = float(plan.settings.noise[0])
-            assert np.abs(ours).max() > 1e3 * noise
-            print((np.abs(ours - theirs) > 100 * noise).all(), (ours == theirs).all())
-"""
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
-def test_a_sample_that_was_drawn_early_does_not_outlive_a_fork(tmp_path):
-    command = [sys.executable, "-c", textwrap.dedent(FORKED)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == ["True", "False"] * 2 + ["False", "True"] * 2
