@@ -2,8 +2,8 @@
 //
 // Records    the private rows, each [x_0 .. x_{d-1}, y], stored once by pydpmc.Data and never copied.
 //            Arithmetic is in double precision, whatever they are stored in, but for the sums of
-//            kernels/narrow_gradient.hpp. What is sampled, clipped and protected is a unit: a record, or a
-//            group of them if there are groups.
+//            kernels/gradient/narrow_gradient.hpp. What is sampled, clipped and protected is a unit: a
+//            record, or a group of them if there are groups.
 // ModelSpec  which likelihood, and its public constants. theta = ([intercept,] slopes [, log sigma]);
 //            with a predictor per class (softmax): ([intercepts by class,] slopes class by class).
 // Model      (csrc/models) prepare(spec, theta): what a record needs of theta;
@@ -33,7 +33,7 @@ struct RowSquares {
 
 // Rows once more, short: the blocks of columns that are one-hot as codes, a code being the column that has
 // the row's one value, or `columns` of the records if none has it; their other columns as numbers. Of single
-// records with a target, if they are at hand. kernels/coded_gradient.hpp says what a row holds.
+// records with a target, if they are at hand. kernels/gradient/coded_gradient.hpp says what a row holds.
 struct CodedRows {
   const double* first = nullptr;
   int stride = 0;  // doubles from row to row

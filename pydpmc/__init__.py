@@ -1,9 +1,11 @@
 """Bayesian posteriors with a differential-privacy guarantee: epsilon and delta in, posterior draws out."""
 
 from . import accounting
-from .data import Data
-from .ledger import Ledger
-from .max_step_size import max_step_size
+from ._version import __version__ as __version__
+from .data.data import Data
+from .data.public import Public
+from .data.schema import Binary, Category, Number, Schema
+from .ledger.ledger import Ledger
 from .models import (
     BernoulliLogit,
     GaussianMean,
@@ -15,12 +17,12 @@ from .models import (
     PoissonRegression,
     SoftmaxRegression,
 )
-from .plan import Plan, plan
-from .posterior import Posterior
-from .priors import Flat, Laplace, Normal, StudentT
-from .public import Public
-from .quantiles import PrivateBounds, Quantiles, private_bounds, private_quantiles
-from .run import sample
+from .models.priors import Flat, Laplace, Normal, StudentT
+from .planning.max_step_size import max_step_size
+from .planning.plan import Plan, plan
+from .posterior.posterior import Posterior
+from .quantiles.quantiles import PrivateBounds, Quantiles, private_bounds, private_quantiles
+from .running.run import sample
 from .samplers import (
     NUTS,
     SGFS,
@@ -37,9 +39,6 @@ from .samplers import (
     Polynomial,
     PosteriorSample,
 )
-from .schema import Binary, Category, Number, Schema
-
-__version__ = "0.1.0"
 
 __all__ = [
     "NUTS",

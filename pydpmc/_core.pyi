@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from .codes import Coded
+from .data.one_hot import Coded
 
 Rows = NDArray[np.float64] | NDArray[np.float32]
 _Columns = tuple[NDArray[np.uint32], NDArray[np.uint64], NDArray[np.uint64]]

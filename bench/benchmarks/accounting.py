@@ -4,8 +4,7 @@ import math
 
 import pydpmc as dp
 from pydpmc import accounting as acc
-
-from . import common
+from pydpmc import common
 
 EVENTS = {
     "accept_bit": lambda steps: acc.AcceptBit(shift=1.0 / math.sqrt(steps)),

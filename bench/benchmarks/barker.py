@@ -1,6 +1,6 @@
 """Steps per second, effective draws per second and peak memory of Barker runs."""
 
-from . import common
+from pydpmc import common
 
 
 class MinibatchMixture:

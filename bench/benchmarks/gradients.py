@@ -5,8 +5,7 @@ import time
 import numpy as np
 
 import pydpmc as dp
-
-from . import common
+from pydpmc import common
 
 
 def logistic_arrays(n, columns):

@@ -5,8 +5,7 @@ import time
 import numpy as np
 
 import pydpmc as dp
-
-from . import common
+from pydpmc import common
 
 
 class NutsLogistic:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit
 
-from pydpmc.accounting.gaussian import largest_mu
+from pydpmc.accounting.events.gaussian import largest_mu
 
 Floats = npt.NDArray[np.float64]
 CURVATURE = 0.25  # of the logistic loss

@@ -22,7 +22,7 @@ import posterior_sample
 import uci
 
 import pydpmc as dp
-from pydpmc.samplers.protocol import Sampler
+from pydpmc.samplers.base import Sampler
 
 DELTA = 1e-5
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "accounting/normal_law.hpp"
-#include "vec/functions.hpp"
+#include "simd/functions.hpp"
 
 namespace pydpmc {
 

@@ -1,4 +1,6 @@
 // BarkerRun: checks shapes, keeps the arrays alive, releases the interpreter lock for a chunk of steps.
+#include "run/barker.hpp"
+
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -8,8 +10,7 @@
 #include <string>
 
 #include "bind/sampling.hpp"
-#include "bind/shapes.hpp"
-#include "run_chains.hpp"
+#include "bind/target.hpp"
 
 namespace py = pybind11;
 

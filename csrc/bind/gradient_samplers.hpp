@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "bind/shapes.hpp"
+#include "bind/target.hpp"
+#include "kernels/gradient/second_moments.hpp"
 #include "samplers/all.hpp"
-#include "second_moments.hpp"
 
 namespace pydpmc {
 

@@ -1,4 +1,6 @@
 // GradientRun: checks shapes, keeps the arrays alive, releases the interpreter lock for a chunk of steps.
+#include "run/gradients.hpp"
+
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -8,8 +10,7 @@
 
 #include "bind/gradient_samplers.hpp"
 #include "bind/sampling.hpp"
-#include "bind/shapes.hpp"
-#include "run_gradients.hpp"
+#include "bind/target.hpp"
 
 namespace py = pybind11;
 

@@ -7,11 +7,11 @@
 #include <optional>
 #include <vector>
 
-#include "bind/shapes.hpp"
-#include "dispatch.hpp"
-#include "gradient_query.hpp"
-#include "parallel.hpp"
-#include "team.hpp"
+#include "bind/target.hpp"
+#include "isa/dispatch.hpp"
+#include "query/gradient_query.hpp"
+#include "threads/parallel.hpp"
+#include "threads/team.hpp"
 
 namespace py = pybind11;
 

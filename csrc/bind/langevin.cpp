@@ -1,4 +1,6 @@
 // LangevinRun: checks shapes and headroom, keeps the arrays alive, releases the interpreter lock.
+#include "run/langevin.hpp"
+
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -7,8 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "bind/shapes.hpp"
-#include "run_langevin.hpp"
+#include "bind/target.hpp"
 
 namespace py = pybind11;
 

@@ -1,4 +1,6 @@
 // NutsRun, and the log density it moves on (for tests). What these return is not private.
+#include "run/nuts.hpp"
+
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -8,9 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "bind/shapes.hpp"
-#include "parallel.hpp"
-#include "run_nuts.hpp"
+#include "bind/target.hpp"
+#include "threads/parallel.hpp"
 
 namespace py = pybind11;
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "dispatch.hpp"
+#include "isa/dispatch.hpp"
 #include "random/chacha20.hpp"
 #include "random/key.hpp"
 #include "random/stream.hpp"

@@ -3,8 +3,8 @@
 #include <pybind11/pybind11.h>
 
 #include "random/bernoulli.hpp"
-#include "random/logistic.hpp"
-#include "random/normal.hpp"
+#include "random/noise/logistic.hpp"
+#include "random/noise/normal.hpp"
 #include "random/stream.hpp"
 #include "random/uniform.hpp"
 

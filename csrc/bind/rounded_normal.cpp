@@ -1,5 +1,5 @@
 // pydpmc._core.random, the privacy noise: its draws, and for the tests its table and its decisions.
-#include "random/rounded_normal.hpp"
+#include "random/noise/rounded_normal.hpp"
 
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>

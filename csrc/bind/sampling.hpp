@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "bind/shapes.hpp"
-#include "random/bernoulli_process.hpp"
+#include "bind/target.hpp"
+#include "random/sampling/bernoulli_process.hpp"
 
 namespace pydpmc {
 

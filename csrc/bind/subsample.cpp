@@ -11,7 +11,7 @@
 
 #include "bind/given_words.hpp"
 #include "bind/sampling.hpp"
-#include "random/step_samples.hpp"
+#include "random/sampling/step_samples.hpp"
 
 namespace py = pybind11;
 using namespace pydpmc;

@@ -1,16 +1,16 @@
 // Compiled once per instruction set (see CMakeLists.txt): the only code that loops over records.
-#include "dispatch.hpp"
-#include "isa.hpp"
-#include "kernels/density.hpp"
-#include "kernels/gradient_kernels.hpp"
-#include "kernels/group_ratio.hpp"
-#include "kernels/narrow_gradient.hpp"
-#include "kernels/second_moment.hpp"
-#include "random/alias_outcomes.hpp"
+#include "isa/dispatch.hpp"
+#include "kernels/gradient/gradient_kernels.hpp"
+#include "kernels/gradient/narrow_gradient.hpp"
+#include "kernels/gradient/second_moment.hpp"
+#include "kernels/ratio/density.hpp"
+#include "kernels/ratio/group_ratio.hpp"
 #include "random/chacha20_blocks.hpp"
-#include "random/keep_unmarked.hpp"
-#include "random/normal_candidates.hpp"
-#include "random/running_members.hpp"
+#include "random/noise/normal_candidates.hpp"
+#include "random/sampling/alias_outcomes.hpp"
+#include "random/sampling/keep_unmarked.hpp"
+#include "random/sampling/running_members.hpp"
+#include "simd/isa.hpp"
 
 #define PYDPMC_STRING(x) #x
 #define PYDPMC_NAME(x) PYDPMC_STRING(x)

@@ -3,7 +3,7 @@
 
 #include "concepts.hpp"
 #include "models/all.hpp"
-#include "vec/lanes.hpp"
+#include "simd/lanes.hpp"
 
 PYDPMC_ISA_BEGIN
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "concepts.hpp"
-#include "vec/functions.hpp"
+#include "simd/functions.hpp"
 
 PYDPMC_ISA_BEGIN
 

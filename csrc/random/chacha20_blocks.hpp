@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "isa.hpp"
+#include "simd/isa.hpp"
 
 PYDPMC_ISA_BEGIN
 namespace chacha20 {

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "dispatch.hpp"
+#include "isa/dispatch.hpp"
 #include "random/chacha20.hpp"
 #include "random/key.hpp"
 

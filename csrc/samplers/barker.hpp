@@ -16,7 +16,7 @@
 
 #include "concepts.hpp"
 #include "random/bernoulli.hpp"
-#include "random/bernoulli_process.hpp"
+#include "random/sampling/bernoulli_process.hpp"
 
 namespace pydpmc {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "models/prior.hpp"
-#include "random/rounded_normal.hpp"
+#include "random/noise/rounded_normal.hpp"
 
 namespace pydpmc {
 

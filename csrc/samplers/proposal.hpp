@@ -8,7 +8,7 @@
 #include <cmath>
 #include <vector>
 
-#include "random/normal.hpp"
+#include "random/noise/normal.hpp"
 #include "random/uniform.hpp"
 
 namespace pydpmc {

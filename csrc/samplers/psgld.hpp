@@ -10,7 +10,7 @@
 #include <tuple>
 #include <vector>
 
-#include "random/normal.hpp"
+#include "random/noise/normal.hpp"
 
 namespace pydpmc {
 

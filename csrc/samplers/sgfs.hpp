@@ -9,7 +9,7 @@
 #include <tuple>
 #include <vector>
 
-#include "random/normal.hpp"
+#include "random/noise/normal.hpp"
 #include "samplers/symmetric_eigen.hpp"
 
 namespace pydpmc {

@@ -6,22 +6,22 @@
 True
 """
 
-from .amplification import without_replacement
-from .bounded_range import AcceptBit, BoundedRange
 from .calibration import calibrate
-from .events import Event, ProfileEvent
-from .gaussian import GDP, Gaussian
-from .gibbs import gaussian_mean_weight, gibbs_mu, gibbs_weight
+from .events.amplification import without_replacement
+from .events.base import Event, ProfileEvent
+from .events.bounded_range import AcceptBit, BoundedRange
+from .events.gaussian import GDP, Gaussian
+from .events.langevin_iterate import LangevinIterate
+from .events.minibatch_accept_bit import MinibatchAcceptBit
+from .events.poisson_gaussian import PoissonGaussian
+from .events.posterior_draw import gaussian_mean_weight, gibbs_mu, gibbs_weight
+from .events.pure_dp import PureDP
+from .events.registry import EVENT_TYPES
+from .events.without_replacement_gaussian import WithoutReplacementGaussian
 from .guarantee import Guarantee, combine, compose
-from .heikkila2019 import heikkila2019
 from .interchange import from_dp_event
-from .langevin_iterate import LangevinIterate
-from .minami2016 import minami2016_gaussian_mean_weight, minami2016_steps, minami2016_weight
-from .minibatch_accept_bit import MinibatchAcceptBit
-from .poisson_gaussian import PoissonGaussian
-from .pure_dp import PureDP
-from .registry import EVENT_TYPES
-from .without_replacement_gaussian import WithoutReplacementGaussian
+from .published.heikkila2019 import heikkila2019
+from .published.minami2016 import minami2016_gaussian_mean_weight, minami2016_steps, minami2016_weight
 
 __all__ = [
     "EVENT_TYPES",

@@ -14,11 +14,11 @@ from functools import lru_cache
 
 from ..checks import number, positive
 from ..errors import BudgetError, InvalidArgument
-from .bounds import quick_bounds_of
-from .events import Event
-from .gaussian import largest_mu
+from .composition.bounds import quick_bounds_of
+from .composition.rough import rough_epsilon, rough_variance
+from .events.base import Event
+from .events.gaussian import largest_mu
 from .guarantee import Guarantee, compose
-from .rough import rough_epsilon, rough_variance
 
 MakeItems = Callable[..., Iterable[tuple[Event, int] | Guarantee]]
 LARGEST_COUNT = 10**12

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from ..checks import given, number
 from ..errors import InvalidArgument, WrongType
-from .bounds import bounds_of
-from .events import Event
-from .registry import event_from_dict, event_to_dict
+from .composition.bounds import bounds_of
+from .composition.threshold import least_epsilon
+from .composition.uses import Uses, checked, total
+from .events.base import Event
+from .events.registry import event_from_dict, event_to_dict
 from .statement import statement
-from .threshold import least_epsilon
-from .uses import Uses, checked, total
 
 if TYPE_CHECKING:
     from dp_accounting import DpEvent

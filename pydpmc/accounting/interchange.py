@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..errors import MissingExtraError, UnsupportedEventError
-from .events import Event
-from .gaussian import GDP, Gaussian
+from .events.base import Event
+from .events.gaussian import GDP, Gaussian
+from .events.poisson_gaussian import PoissonGaussian
+from .events.without_replacement_gaussian import WithoutReplacementGaussian
 from .guarantee import Guarantee, compose
-from .poisson_gaussian import PoissonGaussian
-from .without_replacement_gaussian import WithoutReplacementGaussian
 
 if TYPE_CHECKING:
     from dp_accounting import DpEvent

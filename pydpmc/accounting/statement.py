@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .figures import upper
+from ..rounding import upper
 
 if TYPE_CHECKING:
     from .guarantee import Guarantee

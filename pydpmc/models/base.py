@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..checks import given, yes_or_no
+from ..data.public import Public
 from ..errors import InvalidArgument, WrongType
-from ..priors import Flat, Normal, Prior
-from ..public import Public
+from .priors import Flat, Normal, Prior
 
 Floats = npt.NDArray[np.float64]
 ROUNDING = 2.0**-53  # of one operation in double precision, relative

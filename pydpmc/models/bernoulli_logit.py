@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from ..priors import Normal, Prior
-from ..public import Public
+from ..data.public import Public
 from .base import ROUNDING, Block, Model
+from .priors import Normal, Prior
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from ..checks import positive
-from ..priors import Normal, Prior
-from ..public import Public
+from ..data.public import Public
 from .base import ROUNDING, Block, Model
+from .priors import Normal, Prior
 
 FLOAT32_ROUNDING, FLOAT32_LEAST = 2.0**-23, 2.0**-149  # of one number towards zero, relative and absolute
 

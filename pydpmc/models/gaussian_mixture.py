@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from ..checks import positive
-from ..priors import Normal, Prior
-from ..public import Public
+from ..data.public import Public
 from .base import Block, Model
+from .priors import Normal, Prior
 
 
 @dataclass(frozen=True)

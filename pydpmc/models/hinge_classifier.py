@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..public import Public
+from ..data.public import Public
 from .base import Floats
-from .glm import LinearPredictor
+from .linear_predictor import LinearPredictor
 
 
 @dataclass(frozen=True)

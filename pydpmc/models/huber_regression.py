@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from ..checks import positive
 from .base import Floats
-from .glm import LinearPredictor
+from .linear_predictor import LinearPredictor
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..checks import positive
-from ..public import Public
+from ..data.public import Public
 from .base import Block, Floats
-from .glm import LinearPredictor
+from .linear_predictor import LinearPredictor
 
 
 @dataclass(frozen=True)

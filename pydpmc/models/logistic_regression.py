@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from .base import Floats
-from .glm import LinearPredictor
+from .linear_predictor import LinearPredictor
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..public import Public
+from ..data.public import Public
 from .base import Floats
-from .glm import LinearPredictor
+from .linear_predictor import LinearPredictor
 
 LARGEST_LOG_MEAN = 700.0  # exp of more is infinite
 

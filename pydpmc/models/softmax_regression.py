@@ -10,11 +10,11 @@ from typing import ClassVar
 import numpy as np
 
 from ..checks import whole
+from ..data.public import Public
 from ..errors import InvalidArgument
-from ..priors import Flat
-from ..public import Public
 from .base import ROUNDING, Block, Floats
-from .glm import LinearPredictor
+from .linear_predictor import LinearPredictor
+from .priors import Flat
 
 MOST_CLASSES = 65_536
 

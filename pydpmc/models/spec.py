@@ -6,10 +6,10 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from .. import priors
 from ..errors import InvalidArgument
-from ..priors import Prior
+from . import priors
 from .base import Model
+from .priors import Prior
 
 PRIORS: dict[str, type[Prior]] = {
     kind.__name__: kind for kind in (priors.Normal, priors.Laplace, priors.StudentT, priors.Flat)

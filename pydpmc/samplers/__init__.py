@@ -1,17 +1,17 @@
 """The list of samplers: add yours here."""
 
-from .barker import Barker
-from .conjugate import ConjugateSample
-from .gradient import GradientSampler
-from .hybrid import Hybrid
-from .langevin import Langevin
-from .nuts import NUTS
-from .posterior_sample import PosteriorSample
-from .schedules import Constant, Cyclical, Piecewise, Polynomial
-from .sgfs import SGFS
-from .sghmc import SGHMC
-from .sgld import SGLD
-from .sgnht import SGNHT
+from .barker.spec import Barker
+from .conjugate.spec import ConjugateSample
+from .gradient.base import GradientSampler
+from .gradient.schedules import Constant, Cyclical, Piecewise, Polynomial
+from .gradient.sgfs import SGFS
+from .gradient.sghmc import SGHMC
+from .gradient.sgld import SGLD
+from .gradient.sgnht import SGNHT
+from .hybrid.spec import Hybrid
+from .langevin.spec import Langevin
+from .nuts.spec import NUTS
+from .posterior_sample.spec import PosteriorSample
 
 ALL: tuple[type, ...] = (Barker, SGLD, SGHMC, SGNHT, SGFS, Langevin)  # unconditional
 CONDITIONAL: tuple[type, ...] = (PosteriorSample,)  # the guarantee rests on assumptions

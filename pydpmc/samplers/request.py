@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..accounting import Event, Guarantee, calibrate, compose
 from ..accounting.calibration import about_largest
-from ..accounting.levels import about
+from ..accounting.composition.noise_levels import about
+from ..data.public import Public
 from ..errors import InvalidArgument
 from ..models import Model
-from ..public import Public
 
 if TYPE_CHECKING:
-    from .protocol import RunSettings
+    from .base import RunSettings
 
 UNSPENT = 5e-4
 ENOUGH_LEVELS = 12  # of noise, to compare runs

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ..data.public import Public
 from ..errors import UnsupportedEventError
 from ..models import Model
-from ..public import Public
 
 
 def lipschitz_of_unit(model: Model, public: Public) -> float | None:

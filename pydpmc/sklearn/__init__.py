@@ -1,6 +1,6 @@
 """Estimators for scikit-learn (extra ``pydpmc[sklearn]``): a private posterior behind fit and predict."""
 
-from ..extras import require
+from .._optional import require
 
 require("sklearn", "sklearn", "pydpmc.sklearn")
 

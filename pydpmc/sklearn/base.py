@@ -12,13 +12,13 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..data import Data
+from ..data.data import Data
+from ..data.public import Public
 from ..errors import InvalidArgument, WrongType
-from ..ledger import opened
+from ..ledger.ledger import opened
 from ..models import Model
-from ..plan import plan
-from ..priors import Normal
-from ..public import Public
+from ..models.priors import Normal
+from ..planning.plan import plan
 from ..samplers import Langevin
 
 Floats = npt.NDArray[np.float64]

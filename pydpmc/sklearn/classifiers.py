@@ -8,10 +8,10 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
+from ..data.public import Public
 from ..errors import InvalidArgument
 from ..models import LogisticRegression, Model, SoftmaxRegression
-from ..plan import plan
-from ..public import Public
+from ..planning.plan import plan
 from ..samplers import SGLD
 from .base import DPEstimator, Floats, validated
 

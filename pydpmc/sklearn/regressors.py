@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from ..data import target_bounds
+from ..data.data import target_bounds
+from ..data.public import Public
 from ..errors import InvalidArgument
 from ..models import HuberRegression, Model, PoissonRegression
-from ..public import Public
 from ..samplers import Barker
 from .base import DPEstimator, validated
 

@@ -13,8 +13,8 @@ from scipy.stats import beta, binom, chisquare
 
 import pydpmc as dp
 from pydpmc import _core
-from pydpmc.run import _target_arguments
-from pydpmc.starts import start_points
+from pydpmc.planning.starts import start_points
+from pydpmc.running.run import _target_arguments
 
 FAR, CLIP = 1000.0, 0.5
 TRIALS, CONFIDENCE, DELTA = 800_000, 1e-6, 1e-3

@@ -18,8 +18,8 @@ import pytest
 
 import pydpmc as dp
 from pydpmc import _core
-from pydpmc.run import _target_arguments
-from pydpmc.starts import start_points
+from pydpmc.planning.starts import start_points
+from pydpmc.running.run import _target_arguments
 
 Floats = npt.NDArray[np.float64]
 

@@ -11,13 +11,13 @@
 #include <vector>
 
 #include "concepts.hpp"
-#include "dispatch.hpp"
-#include "gradient_grid.hpp"
-#include "narrow_grid.hpp"
-#include "random/alias_field.hpp"
-#include "random/dropped.hpp"
-#include "random/rounded_normal_table.hpp"
-#include "workspaces.hpp"
+#include "isa/dispatch.hpp"
+#include "query/gradient_grid.hpp"
+#include "query/narrow_grid.hpp"
+#include "random/noise/rounded_normal_table.hpp"
+#include "random/sampling/alias_field.hpp"
+#include "random/sampling/dropped.hpp"
+#include "threads/workspaces.hpp"
 
 using namespace pydpmc;
 
@@ -241,7 +241,7 @@ void records_kernels(const Case& given, Storage storage, int wanted, bool interc
   digest.say(name);
 }
 
-// Blocks of one-hot columns as codes: kernels/coded_gradient.hpp says what a row holds.
+// Blocks of one-hot columns as codes: kernels/gradient/coded_gradient.hpp says what a row holds.
 void coded_kernels() {
   Mixer mixer;
   Digest digest;

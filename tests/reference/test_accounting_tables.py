@@ -8,10 +8,10 @@ import pytest
 from scipy.special import bdtrc, gammaln, xlogy
 
 from pydpmc import accounting as acc
-from pydpmc.accounting.bounds import fourier_bound, induction_bound, renyi_bound
-from pydpmc.accounting.events import ProfileEvent
-from pydpmc.accounting.renyi import tight_epsilon
-from pydpmc.accounting.renyi_subsampling import subsampled_divergences
+from pydpmc.accounting.composition.bounds import fourier_bound, induction_bound, renyi_bound
+from pydpmc.accounting.composition.renyi import tight_epsilon
+from pydpmc.accounting.composition.renyi_subsampling import subsampled_divergences
+from pydpmc.accounting.events.base import ProfileEvent
 
 
 def close(value, printed, digits):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import pydpmc as dp
-from pydpmc.cli import main
+from pydpmc.cli.main import main
 
 ROOTS = [os.environ.get("PYDPMC_SHARED"), *(parent / "shared" for parent in Path(__file__).resolve().parents)]
 TABLES = [path for root in ROOTS if root and (path := Path(root) / "data" / "adult_train.csv.gz").is_file()]

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pytest
 
 import pydpmc as dp
-import pydpmc.run
+import pydpmc.running.run
 from pydpmc import _core
 
 Floats = npt.NDArray[np.float64]
@@ -110,7 +110,7 @@ def test_sample_does_not_depend_on_threads_or_blocks(monkeypatch: pytest.MonkeyP
     plan, data = full(LARGE, 1)
     found = []
     for threads, block in [(1, 4096), (2, 37), (5, 1000)]:
-        monkeypatch.setattr(pydpmc.run, "BLOCK", block)
+        monkeypatch.setattr(pydpmc.running.run, "BLOCK", block)
         found.append(plan.run(data, seed=SEED, threads=threads, warmup=0, progress=False).draws["beta"])
     assert np.array_equal(found[0], found[1])
     assert np.array_equal(found[0], found[2])

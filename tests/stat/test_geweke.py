@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pydpmc as dp
 from pydpmc import _core
 from pydpmc.diagnostics import ess
-from pydpmc.run import _target_arguments
+from pydpmc.running.run import _target_arguments
 
 Floats = npt.NDArray[np.float64]
 

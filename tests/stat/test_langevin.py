@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pytest
 
 import pydpmc as dp
-import pydpmc.run
+import pydpmc.running.run
 from pydpmc import _core
 
 Floats = npt.NDArray[np.float64]
@@ -48,7 +48,7 @@ def test_draws_do_not_depend_on_threads_or_blocks(n: int, draws: int, monkeypatc
     reference = drawn(plan, data, threads=1)
     assert len(np.unique(reference)) == reference.size
     for threads, block in itertools.product((1, 3), (37, 4096)):
-        monkeypatch.setattr(pydpmc.run, "BLOCK", block)
+        monkeypatch.setattr(pydpmc.running.run, "BLOCK", block)
         assert np.array_equal(drawn(plan, data, threads=threads), reference), (threads, block)
 
 

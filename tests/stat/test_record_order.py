@@ -16,7 +16,7 @@ import pytest
 
 import pydpmc as dp
 from pydpmc import _core
-from pydpmc.run import _target_arguments
+from pydpmc.running.run import _target_arguments
 
 Floats = npt.NDArray[np.float64]
 

@@ -7,7 +7,7 @@ import pytest
 
 import pydpmc as dp
 from pydpmc import _core
-from pydpmc.samplers.walk import KINDS, default_radius, walk_of
+from pydpmc.samplers.barker.proposal import KINDS, default_radius, walk_of
 
 random = _core.random
 COVARIANCE = ((0.5, 0.2, 0.0), (0.2, 0.3, -0.1), (0.0, -0.1, 0.4))
@@ -183,8 +183,8 @@ def test_minibatch_bits_equal_a_replay_of_the_definition(rng):
 def minibatch_replay(x, theta, proposal, b, clip, settings, steps):
     from scipy.special import ndtr
 
-    from pydpmc.accounting.correction import correction
-    from pydpmc.samplers.batches import subset_arguments
+    from pydpmc.accounting.events.barker_correction import correction
+    from pydpmc.samplers.batches.arguments import subset_arguments
 
     law, n, w, key = correction(settings.c), len(x), settings.w, random.key_from_seed(3)
     samples = random.StepSamples(n=n, b=b, **subset_arguments(_core, n, b))

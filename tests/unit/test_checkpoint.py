@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 import pydpmc as dp
-from pydpmc import _core, checkpoint_file
+from pydpmc import _core
 from pydpmc.errors import BudgetError, CheckpointError, LedgerError
-from pydpmc.run import _target_arguments
-from pydpmc.starts import start_points
+from pydpmc.planning.starts import start_points
+from pydpmc.running import checkpoint_file
+from pydpmc.running.run import _target_arguments
 
 SAMPLERS = {
     "Barker": dp.Barker(steps=60, scale=0.05),
@@ -84,7 +85,7 @@ class Stopped(Exception):
 
 def stop_after(steps, monkeypatch):
     """Make the next run break down once so many steps are saved."""
-    from pydpmc.safekeeping import Safekeeping
+    from pydpmc.running.safekeeping import Safekeeping
 
     def after_chunk(self, core):
         self.save(core)
@@ -129,7 +130,7 @@ def test_a_copy_of_a_checkpoint_is_not_resumed_a_second_time(plan, data, tmp_pat
 
 
 def test_a_run_whose_checkpoint_was_resumed_elsewhere_returns_nothing(plan, data, tmp_path, monkeypatch):
-    from pydpmc.safekeeping import Safekeeping
+    from pydpmc.running.safekeeping import Safekeeping
 
     ledger = dp.Ledger(tmp_path / "study.ledger", epsilon=15, delta=1e-6)
     path, copy = tmp_path / "run.ckpt", tmp_path / "copy.ckpt"
@@ -278,7 +279,7 @@ def test_a_killed_run_is_resumed_and_the_ledger_adds_up(name, kills, tmp_path):
 
 
 def test_ctrl_c_keeps_the_draws_and_the_run_can_go_on(data, plan, tmp_path, monkeypatch):
-    from pydpmc.progress import Progress
+    from pydpmc.running.progress import Progress
 
     ledger = dp.Ledger(tmp_path / "study.ledger", epsilon=15, delta=1e-6)
     options = {"ledger": ledger, "checkpoint": tmp_path / "run.ckpt", "warmup": 0, "progress": False}

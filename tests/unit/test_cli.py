@@ -9,11 +9,11 @@ import sys
 import pytest
 
 import pydpmc as dp
-from pydpmc.cli import main
-from pydpmc.commands import ALL
-from pydpmc.commands.cost import parsed
+from pydpmc.cli import ALL
+from pydpmc.cli.cost import parsed
+from pydpmc.cli.main import main
+from pydpmc.cli.study import read_study
 from pydpmc.errors import StudyError
-from pydpmc.study.study import read_study
 
 STUDY = """\
 [data]
@@ -94,7 +94,7 @@ def test_a_plan_touches_no_data(study, capsys):
 
 def test_outputs_are_not_overwritten_and_nothing_is_spent_first(study, capsys, monkeypatch):
     (study.parent / "post.html").write_text("mine")
-    monkeypatch.setattr("pydpmc.study.study.Study.data", lambda self: pytest.fail("the data were read"))
+    monkeypatch.setattr("pydpmc.cli.main.study.Study.data", lambda self: pytest.fail("the data were read"))
     assert main(["run", str(study)]) == 1
     assert re.search(r"study\.toml:34: report: .* exists", capsys.readouterr().err)
     assert (study.parent / "post.html").read_text() == "mine"
@@ -241,7 +241,7 @@ def test_stopping_by_hand_is_exit_code_130(monkeypatch):
     def stopped(_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("pydpmc.cli.parser", lambda: fake_parser(stopped))
+    monkeypatch.setattr("pydpmc.cli.main.parser", lambda: fake_parser(stopped))
     assert main([]) == 130
 
 

@@ -7,9 +7,9 @@ import pytest
 
 import pydpmc as dp
 from pydpmc import accounting as acc
-from pydpmc.accounting.gaussian import gdp_epsilon
+from pydpmc.accounting.events.gaussian import gdp_epsilon
 from pydpmc.errors import BudgetError, UnsupportedEventError
-from pydpmc.samplers.conjugate_linear import REPLACED, LinearSettings
+from pydpmc.samplers.conjugate.linear_regression import REPLACED, LinearSettings
 
 VAGUE = dp.Normal(scale=1e3)
 

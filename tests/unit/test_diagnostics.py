@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pydpmc.diagnostics import ess, rhat
-from pydpmc.summary import COLUMNS, summarise
+from pydpmc.posterior.summary import COLUMNS, summarise
 
 
 def autoregressive(rng, phi, chains, length):

@@ -10,7 +10,7 @@ import pytest
 
 import pydpmc as dp
 from pydpmc import _core, models
-from pydpmc.rows import FIXED16_STEP, as_doubles
+from pydpmc.data.storage import FIXED16_STEP, as_doubles
 
 SEED = 12
 REGRESSIONS = [kind for kind in models.ALL if kind().needs_target]

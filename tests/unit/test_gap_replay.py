@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from pydpmc import _core
-from pydpmc.samplers.batches import batch_arguments, subset_arguments
-from pydpmc.samplers.gap_tables import gap_tables, raised_rate
+from pydpmc.samplers.batches.arguments import batch_arguments, subset_arguments
+from pydpmc.samplers.batches.gap_tables import gap_tables, raised_rate
 
 random = _core.random
 STEPS_PER_STREAM = 16

@@ -8,16 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from pydpmc.samplers.batches import POISSON_ERROR, SUBSET_ERROR
-from pydpmc.samplers.gap_tables import (
-    COLUMNS,
-    FULL,
-    GAP_ERROR,
-    SPARSE,
-    gap_tables,
-    most_members,
-    raised_rate,
-)
+from pydpmc.samplers.batches.arguments import POISSON_ERROR, SUBSET_ERROR
+from pydpmc.samplers.batches.gap_tables import COLUMNS, FULL, GAP_ERROR, SPARSE, gap_tables, most_members, raised_rate
 
 BITS = 1000  # of the interval arithmetic that brackets powers
 UNITS = COLUMNS * FULL  # a table gives every outcome a whole number of these

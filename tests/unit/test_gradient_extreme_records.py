@@ -5,8 +5,8 @@ import pytest
 
 import pydpmc as dp
 from pydpmc import _core
-from pydpmc.run import _target_arguments
-from pydpmc.starts import start_points
+from pydpmc.planning.starts import start_points
+from pydpmc.running.run import _target_arguments
 
 SEED = 7
 TINY, HUGE = 2.5e-162, 1e153  # the square of TINY is a subnormal number with one significant bit

@@ -5,8 +5,8 @@ import pytest
 
 import pydpmc as dp
 from pydpmc import _core
-from pydpmc.run import _target_arguments
-from pydpmc.starts import start_points
+from pydpmc.planning.starts import start_points
+from pydpmc.running.run import _target_arguments
 
 GRADIENT_SAMPLERS = (dp.SGLD, dp.SGHMC, dp.SGNHT)
 SAMPLINGS = [{"sampling": "full"}, {"batch_size": 30}, {"batch_size": 30, "sampling": "without_replacement"}]

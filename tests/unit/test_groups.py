@@ -10,8 +10,8 @@ import pydpmc as dp
 from pydpmc import accounting as acc
 from pydpmc import samplers
 from pydpmc.errors import UnsupportedEventError
-from pydpmc.ledger_state import fingerprint
-from pydpmc.report import words
+from pydpmc.ledger.state import fingerprint
+from pydpmc.posterior.report import words
 from pydpmc.samplers import GradientSampler
 
 IDS = np.array([7, 3, 7, 9, 3, 7])

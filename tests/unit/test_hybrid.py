@@ -5,7 +5,7 @@ import pytest
 
 import pydpmc as dp
 from pydpmc.errors import BudgetError, UnsupportedEventError
-from pydpmc.samplers.hybrid_choose import expected_error
+from pydpmc.samplers.hybrid.choose import expected_error
 from pydpmc.samplers.request import Request
 
 BUDGET = {"epsilon": 1.0, "delta": 1e-6}

@@ -7,8 +7,8 @@ import pytest
 
 import pydpmc as dp
 from pydpmc import _core
-from pydpmc.run import _target_arguments
-from pydpmc.samplers.langevin_constants import arithmetic, curvature
+from pydpmc.running.run import _target_arguments
+from pydpmc.samplers.langevin.constants import arithmetic, curvature
 
 MODELS = {
     "logistic": dp.LogisticRegression(intercept=True),

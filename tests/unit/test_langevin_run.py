@@ -9,9 +9,9 @@ import pytest
 
 import pydpmc as dp
 from pydpmc import _core
-from pydpmc.run import _target_arguments
-from pydpmc.samplers.langevin_constants import arithmetic
-from pydpmc.starts import start_points
+from pydpmc.planning.starts import start_points
+from pydpmc.running.run import _target_arguments
+from pydpmc.samplers.langevin.constants import arithmetic
 
 SEED = 77
 
@@ -115,7 +115,7 @@ def test_a_stopped_run_releases_nothing(monkeypatch):
         if len(calls) == 2:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("pydpmc.progress.Progress.update", pressed)
+    monkeypatch.setattr("pydpmc.running.progress.Progress.update", pressed)
     with pytest.raises(KeyboardInterrupt, match="releases nothing"):
         plan.run(data, progress=False)
     assert calls[-1] < 1000

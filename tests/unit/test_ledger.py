@@ -59,7 +59,7 @@ def test_runs_are_composed_and_not_added(ledger, data):
 def test_a_refused_run_says_what_is_left_and_reads_no_record(ledger, data, plan, monkeypatch):
     ledger.reserve(acc.compose([(acc.Gaussian(noise_multiplier=9.0), 1)]), data, {}, "most of it")
     large = dp.plan(dp.BernoulliLogit(), data.public, epsilon=0.9, delta=1e-6)
-    monkeypatch.setattr("pydpmc.run._advance", lambda *_: pytest.fail("the run started"))
+    monkeypatch.setattr("pydpmc.running.run._advance", lambda *_: pytest.fail("the run started"))
     with pytest.raises(BudgetError, match=r"there is left epsilon = 0\.\d+ at delta = 1e-06"):
         large.run(data, ledger=ledger)
     assert not ledger.fits(large)
@@ -70,7 +70,7 @@ def test_a_run_that_dies_counts_in_full(ledger, data, plan, monkeypatch):
     def die(*_):
         raise MemoryError
 
-    monkeypatch.setattr("pydpmc.run._advance", die)
+    monkeypatch.setattr("pydpmc.running.run._advance", die)
     with pytest.raises(MemoryError):
         plan.run(data, ledger=ledger)
     (entry,) = ledger.history()
@@ -151,7 +151,7 @@ def test_only_the_owner_reads_the_file_and_it_prints_no_fingerprint(ledger, data
 
 
 def test_a_charge_below_the_cost_is_found_by_verify(ledger, data, monkeypatch):
-    from pydpmc.accounting.privacy_filter import Charge, PrivacyFilter
+    from pydpmc.accounting.filter import Charge, PrivacyFilter
 
     with monkeypatch.context() as patched:
         patched.setattr(PrivacyFilter, "charge", lambda self, guarantee: Charge(1e-9, 0.0, 0.0, 0.0))
@@ -161,7 +161,7 @@ def test_a_charge_below_the_cost_is_found_by_verify(ledger, data, monkeypatch):
 
 
 def command(*arguments):
-    called = [sys.executable, "-m", "pydpmc.cli", "ledger", *map(str, arguments)]
+    called = [sys.executable, "-m", "pydpmc.cli.main", "ledger", *map(str, arguments)]
     return subprocess.run(called, capture_output=True, text=True, check=False, cwd="/")
 
 
@@ -196,7 +196,7 @@ def test_a_result_knows_its_entry_and_its_report_shows_it(ledger, data, plan, tm
 
 
 def test_the_command_line_makes_a_ledger_once(tmp_path, capsys):
-    from pydpmc.cli import main
+    from pydpmc.cli.main import main
 
     path = str(tmp_path / "new.ledger")
     assert main(["ledger", "create", path]) == 1

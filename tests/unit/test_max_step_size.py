@@ -6,7 +6,7 @@ import pytest
 
 import pydpmc as dp
 from pydpmc import accounting as acc
-from pydpmc.accounting.gaussian import gdp_epsilon
+from pydpmc.accounting.events.gaussian import gdp_epsilon
 from pydpmc.errors import UnsupportedEventError
 
 SETTING = {"n": 50_000, "steps": 10_000, "clip": 1.0, "decay": 1 / 3}

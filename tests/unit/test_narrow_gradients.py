@@ -11,7 +11,7 @@ import pytest
 
 import pydpmc as dp
 from pydpmc import _core, models
-from pydpmc.rows import FIXED16_STEP, as_doubles
+from pydpmc.data.storage import FIXED16_STEP, as_doubles
 
 NARROW = ("float32", "fixed16")
 WIDTHS = [16, 17, 31, 32, 109, 1030]  # the last: rows so long that eight are read at once

@@ -52,8 +52,8 @@ def test_draws_do_not_depend_on_threads(n, chains):
 def test_draws_do_not_depend_on_blocks_chunks_or_instruction_set(monkeypatch):
     data = logistic(2003)
     first = draws(data).draws["beta"].tobytes()
-    monkeypatch.setattr("pydpmc.run.BLOCK", 64)
-    monkeypatch.setattr("pydpmc.run.CHUNK_SECONDS", 1e-9)
+    monkeypatch.setattr("pydpmc.running.run.BLOCK", 64)
+    monkeypatch.setattr("pydpmc.running.run.CHUNK_SECONDS", 1e-9)
     for isa in _core.available_isas():
         assert _core.use_isa(isa)
         assert draws(data).draws["beta"].tobytes() == first

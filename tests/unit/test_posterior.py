@@ -8,7 +8,7 @@ import pytest
 
 import pydpmc as dp
 from pydpmc import _core
-from pydpmc.posterior_fields import description
+from pydpmc.posterior.fields import description
 
 SEED = 0x5EED5EED5EED5EED
 

@@ -12,7 +12,7 @@ import pytest
 import pydpmc as dp
 from pydpmc import accounting as acc
 from pydpmc.errors import BudgetError, NotConvergedError
-from pydpmc.samplers.hidden_nuts import REFUSED, picked
+from pydpmc.samplers.posterior_sample.inner_chains import REFUSED, picked
 
 FACTS = dp.Public(n=5000, columns=("a", "b"), has_target=True, row_norm=1.5)
 COIN = dp.Public(n=500, columns=("x",), has_target=False)
@@ -167,7 +167,7 @@ def test_only_the_draws_leave_and_they_lie_on_the_grid():
 
 def test_an_interrupted_run_releases_nothing(monkeypatch):
     plan = dp.plan(dp.BernoulliLogit(), coins().public, dp.PosteriorSample(w=0.2))
-    from pydpmc.samplers.hidden_nuts import HiddenNuts
+    from pydpmc.samplers.posterior_sample.inner_chains import HiddenNuts
 
     monkeypatch.setattr(HiddenNuts, "advance", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt, match="releases nothing"):

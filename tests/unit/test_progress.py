@@ -4,8 +4,8 @@ import io
 
 import pytest
 
-from pydpmc import progress
-from pydpmc.progress import Progress
+from pydpmc.running import progress
+from pydpmc.running.progress import Progress
 
 
 @pytest.fixture

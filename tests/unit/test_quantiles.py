@@ -10,8 +10,8 @@ from scipy import stats
 
 import pydpmc as dp
 from pydpmc.errors import BudgetError
-from pydpmc.exact_choice import below, bernoulli_exp, choose, random_words
-from pydpmc.quantiles import cost_rate, rank_costs
+from pydpmc.quantiles.exact_choice import below, bernoulli_exp, choose, random_words
+from pydpmc.quantiles.quantiles import cost_rate, rank_costs
 
 GRID = np.array([0.0, 1.0, 2.0])
 VALUES = (-1.0, 0.0, 0.5, 1.0, 3.0, math.nan)
@@ -146,10 +146,10 @@ def test_a_plan_pays_for_what_was_released_before(rng):
 
 def test_a_ledger_is_charged_before_a_record_is_used(rng, monkeypatch, tmp_path):
     ledger = dp.Ledger(tmp_path / "study.ledger", epsilon=0.5, delta=1e-6)
-    monkeypatch.setattr("pydpmc.quantiles.choose", lambda *_: len(ledger.history()) - 1)
+    monkeypatch.setattr("pydpmc.quantiles.quantiles.choose", lambda *_: len(ledger.history()) - 1)
     arguments = {"grid": [0.0, 1.0], "epsilon": 0.3, "ledger": ledger}
     assert dp.private_quantiles(rng.normal(size=50), [0.5], **arguments).values == (0.0,)
-    monkeypatch.setattr("pydpmc.quantiles.choose", lambda *_: pytest.fail("a record was used"))
+    monkeypatch.setattr("pydpmc.quantiles.quantiles.choose", lambda *_: pytest.fail("a record was used"))
     with pytest.raises(BudgetError, match="there is left"):
         dp.private_quantiles(rng.normal(size=50), [0.5], **arguments)
 

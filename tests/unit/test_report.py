@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import pydpmc as dp
-from pydpmc.accounting.figures import upper
-from pydpmc.privacy_curves import attack_success, best_guess
+from pydpmc.posterior.privacy_curves import attack_success, best_guess
+from pydpmc.rounding import upper
 
 VOID_TAGS = {"meta", "link", "br", "hr", "img", "input"}
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -97,7 +97,7 @@ def test_a_schema_shows_the_columns_as_declared(rng):
     schema = dp.Schema({"a": dp.Number(3, 7), "y": dp.Binary()}, target="y", missing="drop")
     data = schema.data({"a": rng.uniform(3, 7, 50), "y": rng.integers(0, 2, 50)})
     run = dp.plan(dp.LogisticRegression(), data.public, dp.Barker(steps=40, scale=0.3)).run(data, progress=False)
-    from pydpmc.report import render
+    from pydpmc.posterior.report import render
 
     assert "number in [3, 7]" in render(run, schema=schema)
 
@@ -105,7 +105,7 @@ def test_a_schema_shows_the_columns_as_declared(rng):
 def test_a_result_without_guarantee_says_so_first(rng):
     data = dp.Data(rng.integers(0, 2, 80))
     run = dp.sample(dp.BernoulliLogit(), data, dp.Barker(steps=60), private=False, progress=False)
-    from pydpmc.report import render
+    from pydpmc.posterior.report import render
 
     text = words_of(render(run))
     assert text.index("There is NO privacy guarantee") < text.index("The promise")
@@ -116,7 +116,7 @@ def test_a_result_without_guarantee_says_so_first(rng):
 def test_a_single_draw_has_a_report_too(rng):
     data = dp.Data(rng.uniform(-0.5, 0.5, (60, 2)), rng.integers(0, 2, 60), row_norm=1.0)
     plan = dp.plan(dp.LogisticRegression(), data.public, dp.Langevin(w=0.05))
-    from pydpmc.report import render
+    from pydpmc.posterior.report import render
 
     assert "This is one draw, made on its own" in words_of(render(plan.run(data, progress=False)))
 
@@ -176,7 +176,7 @@ def test_independent_draws_have_no_chain_to_diagnose(rng):
     run = dp.plan(dp.LogisticRegression(), data.public, dp.Langevin(draws=7, w=0.05)).run(data, progress=False)
     assert run.summary()["beta[x0]"]["ess"] == 7.0
     assert np.isnan(run.summary()["beta[x0]"]["rhat"])
-    from pydpmc.report import render
+    from pydpmc.posterior.report import render
 
     text = words_of(render(run))
     assert "These are 7 independent draws" in text

@@ -12,9 +12,9 @@ from scipy import stats
 import pydpmc as dp
 from pydpmc import accounting as acc
 from pydpmc.errors import NotPrivateError
-from pydpmc.plots import kernel_density
-from pydpmc.prior_density import prior_densities
-from pydpmc.privacy_curves import attack_success, best_guess, epsilon_over_delta, epsilon_over_uses
+from pydpmc.posterior.densities import prior_densities
+from pydpmc.posterior.plots import kernel_density
+from pydpmc.posterior.privacy_curves import attack_success, best_guess, epsilon_over_delta, epsilon_over_uses
 
 
 @pytest.fixture

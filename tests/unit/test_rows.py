@@ -10,7 +10,7 @@ import pytest
 
 import pydpmc as dp
 from pydpmc import _core, models
-from pydpmc.rows import inward, towards_zero
+from pydpmc.data.storage import inward, towards_zero
 
 SEED = 11
 SINGLE = np.float32

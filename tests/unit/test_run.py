@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import pydpmc as dp
-from pydpmc import _core, progress
-from pydpmc.samplers.protocol import all_iterates, last_iterates
+from pydpmc import _core
+from pydpmc.running import progress
+from pydpmc.samplers.base import all_iterates, last_iterates
 
 SAMPLER = dp.Barker(steps=200, scale=0.1)
 QUIET = {"progress": False}
@@ -245,7 +246,7 @@ def test_a_short_run_prints_nothing(plan, data, capfd):
 def test_a_mismatch_with_the_core_never_prints_a_record(monkeypatch):
     data = dp.Data(np.array([0.0, 1.0, 1.0]))
     plan = dp.plan(dp.BernoulliLogit(), data.public, dp.Barker(steps=10, scale=0.1), private=False)
-    monkeypatch.setattr("pydpmc.run.start_points", lambda plan, chains, seed: "not an array")
+    monkeypatch.setattr("pydpmc.running.run.start_points", lambda plan, chains, seed: "not an array")
     with pytest.raises(RuntimeError, match="bug in pydpmc") as caught:
         plan.run(data)
     assert "array(" not in str(caught.value)

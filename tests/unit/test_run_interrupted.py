@@ -104,7 +104,7 @@ def test_a_sample_that_was_drawn_early_does_not_outlive_a_fork():
         import numpy as np
         import pydpmc as dp
         from pydpmc import _core
-        from pydpmc.run import _target_arguments
+        from pydpmc.running.run import _target_arguments
 
         data = dp.Data(1e6 * np.random.default_rng(1).normal(size=(400, 1)))
         for seed in (None, 5):

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pydpmc as dp
+from pydpmc.data.schema.tables import columns_of
 from pydpmc.errors import PydpmcError, SchemaError
-from pydpmc.schema.tables import columns_of
 
 TABLE = {
     "age": [17.0, 90.0, 53.5, 200.0],

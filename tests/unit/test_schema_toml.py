@@ -5,8 +5,8 @@ import re
 import pytest
 
 import pydpmc as dp
+from pydpmc.data.schema.toml_file import key_lines
 from pydpmc.errors import StudyError
-from pydpmc.study.toml_file import key_lines
 
 GOOD = """\
 [schema]

@@ -162,7 +162,7 @@ def test_column_names_of_a_frame_reach_the_draws(rng):
 
 def test_a_long_fit_shows_its_progress_if_asked_to(rng, monkeypatch):
     shown = []
-    monkeypatch.setattr("pydpmc.run.Progress.update", lambda self, done: shown.append(self._wanted))
+    monkeypatch.setattr("pydpmc.running.run.Progress.update", lambda self, done: shown.append(self._wanted))
     X, y = rng.uniform(-0.5, 0.5, (50, 2)), rng.integers(0, 2, 50)
     for verbose in (True, False):
         DPLogisticRegression(row_norm=1.0, sampler=QUICK, verbose=verbose).fit(X, y)

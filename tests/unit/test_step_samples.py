@@ -5,8 +5,8 @@ import pytest
 
 import pydpmc as dp
 from pydpmc import _core
-from pydpmc.run import _target_arguments
-from pydpmc.starts import start_points
+from pydpmc.planning.starts import start_points
+from pydpmc.running.run import _target_arguments
 
 STEPS, RECORDS, WIDTH = 53, 40, 2  # over three streams of sixteen steps
 SAMPLERS = {

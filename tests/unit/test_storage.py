@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pydpmc as dp
-from pydpmc.posterior_fields import description
+from pydpmc.posterior.fields import description
 
 SUFFIXES = ("npz", "nc")
 

@@ -148,7 +148,7 @@ class World:
         return self.file("study.toml", STUDY.format(**given | options))
 
     def cli(self, *arguments):
-        from pydpmc.cli import main
+        from pydpmc.cli.main import main
 
         said = io.StringIO()
         with contextlib.redirect_stderr(said), contextlib.redirect_stdout(io.StringIO()):

@@ -9,9 +9,14 @@ from scipy.optimize import minimize_scalar
 
 from pydpmc import accounting as acc
 from pydpmc._core import bit_induction
-from pydpmc.accounting.bounded_range import range_log_moment, range_profile
-from pydpmc.accounting.bounds import RenyiBound
-from pydpmc.accounting.induction import USUAL_DELTA, _profile, cells_within_budget, induction_profile
+from pydpmc.accounting.composition.backward_induction import (
+    USUAL_DELTA,
+    _profile,
+    cells_within_budget,
+    induction_profile,
+)
+from pydpmc.accounting.composition.bounds import RenyiBound
+from pydpmc.accounting.events.bounded_range import range_log_moment, range_profile
 
 
 def adaptive_optimum(s, steps, x, points=61):

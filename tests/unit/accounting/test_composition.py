@@ -8,12 +8,12 @@ import pytest
 from scipy.special import bdtrc
 
 from pydpmc import accounting as acc
-from pydpmc.accounting.cumulants import Cumulants
-from pydpmc.accounting.fourier import compose as fourier_compose
-from pydpmc.accounting.gaussian import gdp_epsilon
-from pydpmc.accounting.grid import choose_step
-from pydpmc.accounting.levels import bucketed
-from pydpmc.accounting.losses import ComposedLosses, composed_losses
+from pydpmc.accounting.composition.composed_losses import ComposedLosses, composed_losses
+from pydpmc.accounting.composition.cumulants import Cumulants
+from pydpmc.accounting.composition.fourier import compose as fourier_compose
+from pydpmc.accounting.composition.grid import choose_step
+from pydpmc.accounting.composition.noise_levels import bucketed
+from pydpmc.accounting.events.gaussian import gdp_epsilon
 from pydpmc.errors import UnsupportedEventError
 
 POISSON = acc.Gaussian(1.5).poisson(0.05)

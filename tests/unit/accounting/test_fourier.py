@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from pydpmc import accounting as acc
-from pydpmc.accounting import fourier
-from pydpmc.accounting.cumulants import OUTSIDE, Cumulants
-from pydpmc.accounting.grid import choose_step
-from pydpmc.accounting.losses import ComposedLosses, composed_losses
-from pydpmc.accounting.privacy_loss import UNIT
+from pydpmc.accounting.composition import fourier
+from pydpmc.accounting.composition.composed_losses import ComposedLosses, composed_losses
+from pydpmc.accounting.composition.cumulants import OUTSIDE, Cumulants
+from pydpmc.accounting.composition.grid import choose_step
+from pydpmc.accounting.loss.privacy_loss import UNIT
 
 COMPOSITIONS = {
     "bits": ([(acc.AcceptBit(1e-3), 10**5)], "replace"),

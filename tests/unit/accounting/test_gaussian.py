@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pydpmc import accounting as acc
-from pydpmc.accounting.gaussian import gdp_delta, gdp_epsilon
+from pydpmc.accounting.events.gaussian import gdp_delta, gdp_epsilon
 from pydpmc.errors import BudgetError
 
 

@@ -8,8 +8,8 @@ import dp_accounting as dpa
 import pytest
 
 from pydpmc import accounting as acc
-from pydpmc.accounting.figures import upper
 from pydpmc.errors import BudgetError, UnsupportedEventError
+from pydpmc.rounding import upper
 
 ONE_OF_EACH = [
     (acc.AcceptBit(0.01), 10),

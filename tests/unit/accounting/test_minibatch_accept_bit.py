@@ -9,7 +9,7 @@ from scipy.optimize import brentq
 
 from pydpmc import _core
 from pydpmc.accounting import compose
-from pydpmc.accounting.minibatch_accept_bit import MinibatchAcceptBit
+from pydpmc.accounting.events.minibatch_accept_bit import MinibatchAcceptBit
 from pydpmc.errors import UnsupportedEventError
 
 BITS = [

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from pydpmc import _core
-from pydpmc.accounting.fourier import quick_length
-from pydpmc.accounting.privacy_loss import UNIT
+from pydpmc.accounting.composition.fourier import quick_length
+from pydpmc.accounting.loss.privacy_loss import UNIT
 
 FEW_ULPS = 4 * UNIT  # what the accountant charges at least
 

@@ -8,9 +8,9 @@ from scipy.optimize import brentq
 from scipy.special import expit, ndtri
 
 from pydpmc import accounting as acc
-from pydpmc.accounting.gaussian import gdp_delta
-from pydpmc.accounting.gaussian_cover import cover
-from pydpmc.accounting.privacy_filter import PrivacyFilter
+from pydpmc.accounting.events.gaussian import gdp_delta
+from pydpmc.accounting.filter import PrivacyFilter
+from pydpmc.accounting.filter_cover import cover
 from pydpmc.errors import BudgetError
 
 RELEASES = {

@@ -8,8 +8,8 @@ import pytest
 from scipy.special import ndtr
 
 from pydpmc import accounting as acc
-from pydpmc.accounting.bounded_range import range_profile
-from pydpmc.accounting.privacy_loss import from_symmetric_profile
+from pydpmc.accounting.events.bounded_range import range_profile
+from pydpmc.accounting.loss.privacy_loss import from_symmetric_profile
 
 EVENTS = [
     acc.AcceptBit(0.1),

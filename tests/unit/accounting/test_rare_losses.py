@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from pydpmc import accounting as acc
-from pydpmc.accounting import fourier
-from pydpmc.accounting.cumulants import OUTSIDE, Cumulants
-from pydpmc.accounting.losses import ComposedLosses
-from pydpmc.accounting.privacy_loss import PrivacyLoss
-from pydpmc.accounting.rare_losses import without_rare, without_rare_losses
+from pydpmc.accounting.composition import fourier
+from pydpmc.accounting.composition.composed_losses import ComposedLosses
+from pydpmc.accounting.composition.cumulants import OUTSIDE, Cumulants
+from pydpmc.accounting.composition.rare_losses import without_rare, without_rare_losses
+from pydpmc.accounting.loss.privacy_loss import PrivacyLoss
 
 LAWS = {
     name: loss

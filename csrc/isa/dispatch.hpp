@@ -1,0 +1,54 @@
+// The kernels of one instruction set, and the choice between them at run time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "concepts.hpp"
+#include "kernels/gradient/second_moments.hpp"
+#include "random/sampling/process_place.hpp"
+
+namespace pydpmc {
+
+struct KernelTable {
+  const char* isa;
+  void (*chacha20_blocks)(const std::uint32_t key[8], std::uint32_t counter, const std::uint32_t nonce[3],
+                          std::uint32_t* out, std::size_t blocks) noexcept;
+  void (*alias_outcomes)(const std::uint32_t* entry, const std::uint64_t* words, std::size_t n,
+                         std::uint32_t* out) noexcept;
+  std::size_t (*running_members)(const std::uint32_t* gap, std::size_t n, std::uint32_t open,
+                                 ProcessPlace& place) noexcept;
+  std::size_t (*keep_unmarked)(std::uint32_t* values, std::size_t n) noexcept;
+  std::size_t (*normal_candidates)(const std::uint32_t* low, const std::uint16_t* high, std::size_t count,
+                                   std::int64_t* values, std::uint16_t* unsettled) noexcept;
+  void (*log_likelihoods)(const ModelSpec&, const Records&, const double* theta, double* slopes,
+                          std::int64_t begin, std::int64_t end, double* loglik) noexcept;
+  RatioSum (*full_ratio)(const ModelSpec&, const Records&, const double* proposal, double* slopes,
+                         std::int64_t begin, std::int64_t end, const double* current_loglik,
+                         double* proposed_loglik, const Grid&) noexcept;
+  RatioSum (*batch_ratio)(const ModelSpec&, const Records&, const double* current, const double* proposal,
+                          double* slopes, const Batch&, const Grid&) noexcept;
+  void (*gradient_sums)(const ModelSpec&, const Records&, const double* theta, double* slopes, const Batch&,
+                        const GradientGrid&, std::int64_t* sums) noexcept;
+  // Records for which has_narrow_sums(), on a narrow_grid().
+  void (*narrow_sums)(const ModelSpec&, const Records&, const double* theta, double* slopes, const Batch&,
+                      const GradientGrid&, std::int64_t* sums) noexcept;
+  void (*moment_sums)(const ModelSpec&, const Records&, const double* theta, double* slopes, const Batch&,
+                      const GradientGrid&, const MomentGrid&, std::int64_t* sums) noexcept;
+  void (*squared_norms)(const Records&, double* squares) noexcept;
+  void (*log_density)(const ModelSpec&, const Records&, const double* theta, double* slopes,
+                      std::int64_t begin, std::int64_t end, const LoglikRange&, double* out) noexcept;
+};
+
+// The best table this CPU can run; PYDPMC_ISA in the environment names another (for tests).
+const KernelTable& kernels();
+
+// Names of all tables this CPU can run, best last.
+std::vector<std::string> available_isas();
+
+// Switches to the table of that name; false if this CPU or build lacks it.
+bool use_isa(const std::string& isa);
+
+}  // namespace pydpmc

@@ -1,0 +1,31 @@
+// Norms of rows, once for all steps, and of gradients that are a factor times a row, eight at a time.
+#pragma once
+
+#include "kernels/gradient/group.hpp"
+
+PYDPMC_ISA_BEGIN
+
+// Of every row: what a run keeps, since rows do not change.
+inline void squared_norms(const Records& records, double* squares) noexcept {
+  with_storage(records, [&]<class Scalar>(const Table<Scalar>& table) {
+    for (int64_t i = 0; i < records.n; ++i) squares[i] = squared_norm(table.row(i), nullptr, table.columns);
+  });
+}
+
+PYDPMC_INLINE F8 square_root(F8 x) noexcept {
+  for (int k = 0; k < parts; ++k)
+    for (int i = 0; i < native_lanes; ++i) x.p[k][i] = __builtin_sqrt(x.p[k][i]);
+  return x;
+}
+
+// Integers per unit of gradient after clipping to grid.clip, from the squares of a gradient's factors;
+// negative if one is too large to be trusted, or not a number.
+PYDPMC_INLINE F8 clipped_scale(F8 row2, F8 first2, F8 second2, const GradientGrid& grid) noexcept {
+  const F8 most = fill(largest_square), clip = fill(grid.clip);
+  const F8 norm = square_root(first2 * row2 + second2);
+  const F8 scale = select(norm > clip, clip / norm, fill(1.0)) * grid.per_unit;
+  const F8 none = fill(-1.0);
+  return select(row2 <= most, select(first2 <= most, select(second2 <= most, scale, none), none), none);
+}
+
+PYDPMC_ISA_END

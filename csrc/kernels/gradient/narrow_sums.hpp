@@ -1,0 +1,111 @@
+// Integer sums of rows that are stored in single precision or in sixteen bits, each row times a factor that
+// takes its gradient to the grid, clipped.
+#pragma once
+
+#include "kernels/gradient/gradient_norm.hpp"
+#include "simd/narrow.hpp"
+#include "simd/products16.hpp"
+
+PYDPMC_ISA_BEGIN
+
+// Sums of single-precision rows in 32 bits, for at most `most_rows` rows before they are moved to 64.
+struct FloatSums {
+  static constexpr int64_t most_rows = 256;  // of integers below 2^22
+  uint32_t* partial;
+  int64_t* sums;
+  int columns, width;
+  int64_t rows = 0;
+
+  PYDPMC_INLINE FloatSums(float* scratch, int64_t* slope_sums, int count, int padded_count) noexcept
+      : partial(reinterpret_cast<uint32_t*>(scratch)), sums(slope_sums), columns(count), width(padded_count) {
+    clear();
+  }
+
+  // Integers per unit of gradient times `first`; neither it nor its product with a row overflows or loses
+  // digits to underflow.
+  PYDPMC_INLINE static F8 factors(F8 first, F8 row2, const GradientGrid& grid) noexcept {
+    const F8 scale = clipped_scale(row2, first * first, fill(0.0), grid);
+    const F8 factor = select(fill(0.0) <= scale, first * scale, fill(0.0));
+    const F8 clamped = min(max(factor, fill(-0x1p100)), fill(0x1p100));
+    return select(fill(0x1p-100) <= abs(clamped), clamped, fill(0.0));
+  }
+
+  template <class Fetch>
+  PYDPMC_INLINE void add8(const Rows<float>& row, const double* factor, const Fetch& fetch) noexcept {
+    NarrowF scale[lanes];
+    for (int r = 0; r < lanes; ++r) scale[r] = NarrowF{} + static_cast<float>(factor[r]);
+    for (int j = 0; j < width; j += narrow_lanes) {
+      fetch(4, j);
+      fetch(6, j);
+#pragma GCC unroll 4
+      for (int k = j; k < j + narrow_lanes; k += narrow_native) {
+        NarrowU total = unaligned<NarrowU>(partial + k);
+#pragma GCC unroll 8
+        for (int r = 0; r < lanes; ++r) total += (NarrowU)(scale[r] * load_narrow(row[r] + k) + narrow_magic);
+        __builtin_memcpy(partial + k, &total, sizeof total);
+      }
+    }
+    rows += lanes;
+    if (rows == most_rows) flush();
+  }
+
+  // Not rounded to single precision first, which compilers leave out at times.
+  PYDPMC_INLINE static double intercept(double factor) noexcept { return factor; }
+
+  void flush() noexcept {
+    const uint32_t magic = narrow_magic_bits * static_cast<uint32_t>(rows);
+    for (int j = 0; j < columns; ++j) sums[j] += static_cast<int32_t>(partial[j] - magic);
+    clear();
+  }
+
+ private:
+  PYDPMC_INLINE void clear() noexcept {
+    for (int j = 0; j < width; ++j) partial[j] = 0;
+    rows = 0;
+  }
+};
+
+// Sums of sixteen-bit rows times whole numbers: exact. They are kept for whole sixteens of columns, those
+// beyond the last meaningless.
+struct Fixed16Sums {
+  int64_t *padded_sums, *sums;
+  int columns, width;
+
+  PYDPMC_INLINE Fixed16Sums(float* scratch, int64_t* slope_sums, int count, int padded_count) noexcept
+      : padded_sums(reinterpret_cast<int64_t*>(scratch)),
+        sums(slope_sums),
+        columns(count),
+        width(padded_count) {
+    for (int j = 0; j < width; ++j) padded_sums[j] = 0;
+  }
+
+  // Whole numbers q with |q| |row| on the grid at most grid.clip: half of one is left for the rounding.
+  PYDPMC_INLINE static F8 factors(F8 first, F8 row2, const GradientGrid& grid) noexcept {
+    const double per_factor = grid.per_unit * fixed16_step;
+    const F8 reach = max(fill(grid.clip) / square_root(row2) - 0.5 / per_factor, fill(0.0));
+    const F8 most = min(reach * per_factor, fill(largest_factor16));
+    const F8 clipped = min(max(first * per_factor, fill(0.0) - most), most);
+    const F8 whole = (clipped + rounding_magic) - rounding_magic;
+    return select(first == first, whole, fill(0.0));
+  }
+
+  template <class Fetch>
+  PYDPMC_INLINE void add8(const Rows<int16_t>& row, const double* factor, const Fetch& fetch) noexcept {
+    int32_t pair[4];
+    for (int k = 0; k < 4; ++k)
+      pair[k] = factor_pair(static_cast<int32_t>(factor[2 * k]), static_cast<int32_t>(factor[2 * k + 1]));
+    for (int j = 0; j < width; j += narrow_lanes) {
+      fetch(4, j);
+      fetch(6, j);
+      products16(row, j, pair, padded_sums + j);
+    }
+  }
+
+  PYDPMC_INLINE static double intercept(double factor) noexcept { return factor / fixed16_step; }
+
+  void flush() noexcept {
+    for (int j = 0; j < columns; ++j) sums[j] += padded_sums[j];
+  }
+};
+
+PYDPMC_ISA_END

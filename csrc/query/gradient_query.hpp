@@ -1,0 +1,134 @@
+// The one look at the records of a gradient step: a sample of units, their clipped gradients summed on an
+// integer grid, and Gaussian noise on the same grid. The grid step is the noise's standard deviation over a
+// power of two, so that the noised sum is floor(sum + N(0, sd^2)) in grid units: post-processing of the
+// continuous Gaussian mechanism.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "concepts.hpp"
+#include "isa/dispatch.hpp"
+#include "kernels/gradient/second_moments.hpp"
+#include "query/gradient_grid.hpp"
+#include "random/noise/rounded_normal.hpp"
+#include "random/sampling/step_samples.hpp"
+#include "threads/team.hpp"
+#include "threads/workspaces.hpp"
+
+namespace pydpmc {
+
+// Random words that were taken from a step's streams by its end: for tests, which show that no record changes
+// them.
+struct StreamUse {
+  uint64_t subsample = 0, noise = 0, diffusion = 0;
+};
+
+// |x|^2 of every row, once for all steps.
+inline std::vector<double> squares_of(const Records& records) {
+  std::vector<double> squares(static_cast<size_t>(records.n));
+  kernels().squared_norms(records, squares.data());
+  return squares;
+}
+
+class alignas(64) GradientQuery {  // one per chain, on cache lines of its own
+ public:
+  GradientQuery(const QuerySpec& spec, const ModelSpec& model, const Records& records)
+      : spec_(spec), model_(model), records_(records), noise_(spec.moments.coordinates(model.dim)) {
+    if (spec.sampling == Sampling::full) return;
+    Subsampler sampler(spec.gaps, static_cast<uint64_t>(records.units()), static_cast<uint64_t>(spec.most));
+    std::optional<size_t> b;
+    if (spec.sampling != Sampling::poisson) b = static_cast<size_t>(spec.batch);
+    samples_ = std::make_unique<StepSamples>(std::move(sampler), b);
+    for (Sample* sample : {&now_, &next_}) sample->index.resize(samples_->room());
+  }
+
+  // Before the first of consecutive steps. A sample is drawn a step early, so that its records are fetched
+  // while others are worked on; it belongs to its step, so nothing changes. None outlives a key.
+  void start(const Key& key, uint32_t chain, uint64_t step) noexcept {
+    if (samples_ && !samples_->last_was(key, chain, step)) draw(key, chain, step, next_);
+  }
+
+  // The noised sum of gradients of log p(x | theta), noise sd per coordinate as given, into out; with the
+  // second moments behind it if they are asked for.
+  void operator()(const Key& key, uint32_t chain, uint64_t step, const double* theta, double sd, Team& team,
+                  int first_thread, Workspaces& workspaces, std::vector<double>& out,
+                  StreamUse* use = nullptr) noexcept {
+    const StepGrid grid = step_grid(spec_, model_, records_, sd);
+    const double unit = std::ldexp(sd, -grid.bits);
+    sum(key, chain, step, theta, grid, team, first_thread, workspaces, use);
+    Stream stream(key, Purpose::noise, chain, step);
+    const size_t noised = spec_.moments.noised ? noise_.size() : static_cast<size_t>(model_.dim);
+    fill_rounded_normal(stream, noise_.data(), noised);
+    if (use) use->noise = stream.words_used();
+    const int64_t* sums = workspaces.sums(first_thread);
+    // floor() of the noise is half a grid step low on average; a shift of floor() is floor() on a coarser
+    // grid.
+    for (size_t j = 0; j < noise_.size(); ++j) {
+      const int64_t noise = noise_[j] >> (rounded_normal_bits - grid.bits);
+      out[j] = (static_cast<double>(sums[j] + noise) + 0.5) * unit;
+    }
+  }
+
+ private:
+  void sum(const Key& key, uint32_t chain, uint64_t step, const double* theta, const StepGrid& grid,
+           Team& team, int first_thread, Workspaces& workspaces, StreamUse* use) noexcept {
+    workspaces.clear(first_thread, team.threads());
+    if (spec_.sampling == Sampling::full) {
+      team.sum([&](int thread, int64_t begin, int64_t end) noexcept {
+        add(theta, {nullptr, end - begin, begin}, grid, workspaces, first_thread + thread);
+        return RatioSum{};
+      });
+      workspaces.gather(first_thread, team.threads());
+      return;
+    }
+    std::swap(now_, next_);
+    draw(key, chain, step + 1, next_);
+    if (use) use->subsample = now_.words;
+    add(theta, {now_.index.data(), now_.count, 0, next_.index.data(), next_.count}, grid, workspaces,
+        first_thread);
+  }
+
+  struct Sample {
+    std::vector<uint32_t> index;
+    int64_t count = 0;
+    uint64_t words = 0;
+  };
+
+  void draw(const Key& key, uint32_t chain, uint64_t step, Sample& sample) noexcept {
+    sample.count = static_cast<int64_t>(samples_->draw(key, chain, step, sample.index.data()));
+    sample.words = samples_->words_used();
+  }
+
+  void add(const double* theta, const Batch& batch, const StepGrid& step, Workspaces& workspaces,
+           int thread) const noexcept {
+    const GradientGrid& grid = step.grid;
+    const KernelTable& kernel = kernels();
+    double* slopes = workspaces.slopes(thread);
+    int64_t* sums = workspaces.sums(thread);
+    if (spec_.moments.taken())
+      kernel.moment_sums(model_, records_, theta, slopes, batch, grid, moment_grid(grid), sums);
+    else if (step.narrow)
+      kernel.narrow_sums(model_, records_, theta, slopes, batch, grid, sums);
+    else
+      kernel.gradient_sums(model_, records_, theta, slopes, batch, grid, sums);
+  }
+
+  MomentGrid moment_grid(const GradientGrid& grid) const noexcept {
+    return {std::fmin(spec_.moments.clip, grid.clip), spec_.moments.scale * grid.per_unit};
+  }
+
+  QuerySpec spec_;
+  ModelSpec model_;
+  Records records_;
+  std::vector<int64_t> noise_;
+  std::unique_ptr<StepSamples> samples_;
+  Sample now_, next_;
+};
+
+}  // namespace pydpmc

@@ -1,0 +1,58 @@
+// When the gradients of records stored in fewer bits are summed on a coarser grid that fits into those bits
+// (csrc/kernels/gradient/narrow_gradient.hpp), and on which. Public numbers alone decide.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "concepts.hpp"
+
+namespace pydpmc {
+
+constexpr int narrow_columns = 16;             // rows of whole sixteens
+constexpr double largest_float_integer = 4e6;  // below 2^22, with the rounding
+constexpr double largest_fixed16_factor = 8191;
+constexpr int least_narrow_bits = 8;
+
+// Of the factor that multiplies a row, after clipping; infinite if there is no bound.
+inline double factor_bound(const ModelSpec& model, double clip) noexcept {
+  const double with_intercept = model.intercept ? clip : std::numeric_limits<double>::infinity();
+  if (model.kind == ModelKind::logistic_regression || model.kind == ModelKind::hinge_classifier)
+    return std::fmin(1.0, with_intercept);
+  if (model.kind == ModelKind::huber_regression)
+    return std::fmin(model.constants[1] / model.constants[0], with_intercept);
+  return with_intercept;
+}
+
+inline bool is_regression(ModelKind kind) noexcept {
+  return kind != ModelKind::gaussian_mean && kind != ModelKind::gaussian_mixture &&
+         kind != ModelKind::bernoulli_logit;
+}
+
+inline bool has_narrow_sums(const ModelSpec& model, const Records& records) noexcept {
+  return records.storage != Storage::float64 && is_regression(model.kind) && records.has_target &&
+         !records.group_start && !records.coded && model.predictors == 1 &&
+         records.columns >= narrow_columns && records.stride % narrow_columns == 0 &&
+         model.dim == records.columns + (model.intercept ? 1 : 0);
+}
+
+// Grid steps in a standard deviation of the noise, as a power of two.
+inline int narrow_bits(const ModelSpec& model, Storage storage, double clip, double sd) noexcept {
+  if (storage == Storage::float32) return std::ilogb(largest_float_integer * (sd / clip));
+  const double bound = factor_bound(model, clip);
+  // A clip far below the bound would leave few whole numbers to clip to.
+  if (!(bound <= 8 * clip)) return 0;
+  return std::ilogb(largest_fixed16_factor / fixed16_step * (sd / bound));
+}
+
+// The grid on which each record's integers have norm at most clip / unit: docs/privacy/sgld.md, lemma 2'.
+// In sixteen bits the kernel itself leaves room for the rounding of the one factor.
+inline GradientGrid narrow_grid(Storage storage, double clip, double unit, size_t dim) noexcept {
+  const double d = static_cast<double>(dim);
+  if (storage == Storage::fixed16) return {clip * (1.0 - 1e-12 - d * 0x1p-53), 1.0 / unit};
+  const double room = 0.5 * std::sqrt(d) * unit;
+  return {std::fmax(0.0, clip - room) * (1.0 - 0x1p-21), 1.0 / unit};
+}
+
+}  // namespace pydpmc

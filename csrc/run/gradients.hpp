@@ -1,0 +1,75 @@
+// Chains of gradient steps, a chunk at a time. Everything is allocated here, before the first step.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "models/prior_slopes.hpp"
+#include "models/target.hpp"
+#include "query/gradient_query.hpp"
+#include "random/key.hpp"
+#include "samplers/all.hpp"
+#include "threads/chains.hpp"
+#include "threads/team.hpp"
+#include "threads/workspaces.hpp"
+
+namespace pydpmc {
+
+// What changes from step to step, public: the step size, and the sd of the noise on the clipped sum.
+struct Schedule {
+  std::vector<double> step_size, noise;
+};
+
+struct alignas(cache_line) GradientChain {
+  std::vector<double> theta, noised_sum, gradient;
+  AnyGradientSampler sampler;
+  std::unique_ptr<GradientQuery> query;
+};
+
+class GradientRun {
+ public:
+  GradientRun(Target target, const QuerySpec& query, double weight, Schedule schedule,
+              const AnyGradientSampler& sampler, Key key, bool key_is_secret, int chains, const double* init,
+              Draws draws);
+  ~GradientRun() { wipe(key_); }
+  GradientRun(const GradientRun&) = delete;
+  GradientRun& operator=(const GradientRun&) = delete;
+
+  void advance(int64_t steps, int threads, int64_t block);
+  int64_t steps_done() const { return done_; }
+
+  // theta and what its sampler carries, of all chains: functions of released quantities alone.
+  std::vector<double> state();
+  void restore(const std::vector<double>& state, int64_t steps_done);
+
+  // Noised sums at a frozen theta, steps first .. first+count-1, `released` numbers each: for audits of the
+  // query itself.
+  std::vector<double> audit(const std::vector<double>& theta, int64_t first, int64_t count);
+  size_t released() const { return released_; }
+
+  // Advances, and says what each step took from its streams: for tests.
+  std::vector<StreamUse> traced(int64_t steps);
+
+ private:
+  void advance_chain(uint32_t id, int64_t steps, Team& team, int first_thread);
+  void step(GradientChain& chain, uint32_t id, int64_t step, Team& team, int first_thread);
+
+  Target target_;
+  PriorSlopes prior_slopes_;
+  std::vector<double> squares_;
+  bool full_;
+  size_t released_;  // length of a noised sum
+  double weight_;    // w N / b
+  Schedule schedule_;
+  Key key_;
+  bool key_is_secret_;
+  uint64_t generation_;
+  std::vector<GradientChain> chains_;
+  Draws draws_;
+  int64_t done_ = 0;
+  std::unique_ptr<Workspaces> workspaces_;
+  std::vector<StreamUse>* trace_ = nullptr;
+};
+
+}  // namespace pydpmc

@@ -1,0 +1,53 @@
+// Independent Langevin chains whose iterates stay hidden: nothing is written before the last step of all.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "concepts.hpp"
+#include "models/target.hpp"
+#include "random/key.hpp"
+#include "samplers/langevin.hpp"
+#include "threads/team.hpp"
+#include "threads/workspaces.hpp"
+
+namespace pydpmc {
+
+class LangevinRun {
+ public:
+  // out[chain][dim] is written once, after `steps` steps.
+  LangevinRun(Target target, const GradientGrid& grid, Langevin sampler, int64_t steps, Key key,
+              bool key_is_secret, int chains, const double* init, double* out);
+  ~LangevinRun() { wipe(key_); }
+  LangevinRun(const LangevinRun&) = delete;
+  LangevinRun& operator=(const LangevinRun&) = delete;
+
+  void advance(int64_t steps, int threads, int64_t block);
+  int64_t steps_done() const { return done_; }
+
+ private:
+  struct Chain {
+    std::vector<int64_t> state, noise;
+    std::vector<double> theta;
+  };
+
+  void step(Chain& chain, uint32_t id, int64_t step, Team& team, int first_thread) noexcept;
+  void sum_gradients(const double* theta, Team& team, int first_thread) noexcept;
+  void release() const noexcept;
+
+  Target target_;
+  std::vector<double> squares_;
+  GradientGrid grid_;
+  Langevin sampler_;
+  int64_t steps_;
+  Key key_;
+  bool key_is_secret_;
+  uint64_t generation_;
+  std::vector<Chain> chains_;
+  double* out_;
+  int64_t done_ = 0;
+  std::unique_ptr<Workspaces> workspaces_;
+};
+
+}  // namespace pydpmc

@@ -1,0 +1,155 @@
+"""Bounds of a composition. Each applies to some compositions; the least of those that apply is reported."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from ..events.base import Floats
+from ..events.gaussian import gdp_delta, gdp_epsilon
+from .backward_induction import induction_profile
+from .composed_losses import composed_losses
+from .renyi import delta_from_moment, epsilon_from_moment
+from .uses import Uses, total, total_square
+
+LARGEST_MU = 27.0  # its losses reach mu (mu / 2 + 10), and exp of them is still a number
+
+
+class Bound(Protocol):
+    """Something that turns delta into a valid epsilon and the reverse."""
+
+    def epsilon(self, delta: float) -> float:
+        """Upper bound of epsilon, infinite if there is none."""
+
+    def delta(self, epsilon: float) -> float:
+        """Upper bound of delta, 1 if there is none."""
+
+
+@dataclass(frozen=True)
+class PureBound:
+    """Basic composition: the pure epsilons add up."""
+
+    summed: float
+
+    def epsilon(self, delta: float) -> float:  # noqa: D102
+        return self.summed
+
+    def delta(self, epsilon: float) -> float:  # noqa: D102
+        return 0.0 if epsilon >= self.summed else 1.0
+
+
+@dataclass(frozen=True)
+class GaussianBound:
+    """Exact: mu adds in squares."""
+
+    mu: float
+
+    def epsilon(self, delta: float) -> float:  # noqa: D102
+        return gdp_epsilon(self.mu, delta)
+
+    def delta(self, epsilon: float) -> float:  # noqa: D102
+        return float(gdp_delta(self.mu, np.array([epsilon]))[0])
+
+
+@dataclass(frozen=True)
+class RenyiBound:
+    """Renyi divergences add up; events without a curve enter by the moments of their discretised loss."""
+
+    uses: Uses
+    adjacency: str
+
+    def epsilon(self, delta: float) -> float:  # noqa: D102
+        worst = 0.0
+        for direction in self._directions():
+            infinity = self._infinity(direction)
+            if infinity >= delta:
+                return math.inf
+            moment = lambda orders, d=direction: self._log_moment(orders, d)  # noqa: E731
+            worst = max(worst, epsilon_from_moment(moment, delta - infinity))
+        return worst
+
+    def delta(self, epsilon: float) -> float:  # noqa: D102
+        worst = 0.0
+        for direction in self._directions():
+            moment = lambda orders, d=direction: self._log_moment(orders, d)  # noqa: E731
+            worst = max(worst, self._infinity(direction) + delta_from_moment(moment, epsilon))
+        return min(1.0, worst)
+
+    def _without_curve(self) -> Uses:
+        probe = np.array([2.0])
+        return tuple(use for use in self.uses if use[0].log_moment(probe, self.adjacency) is None)
+
+    def _directions(self) -> range:
+        rest = self._without_curve()
+        return range(len(composed_losses(rest, self.adjacency).directions)) if rest else range(1)
+
+    def _infinity(self, direction: int) -> float:
+        rest = self._without_curve()
+        return composed_losses(rest, self.adjacency).directions[direction].infinity if rest else 0.0
+
+    def _log_moment(self, orders: Floats, direction: int) -> Floats:
+        rest = self._without_curve()
+        known = tuple(use for use in self.uses if use not in rest)
+        moment: Floats = total(known, lambda event: event.log_moment(orders, self.adjacency))  # type: ignore[arg-type,return-value]
+        if rest:
+            cumulants = composed_losses(rest, self.adjacency).directions[direction]
+            moment = moment + np.array([cumulants.value(order - 1.0) for order in orders])
+        return moment
+
+
+def pure_bound(uses: Uses, adjacency: str) -> Bound | None:
+    """Applies if every event is pure."""
+    summed = total(uses, lambda event: event.pure_epsilon(adjacency)) * (1 + 1e-14)
+    return PureBound(summed) if math.isfinite(summed) else None
+
+
+def gaussian_bound(uses: Uses, adjacency: str) -> Bound | None:
+    """Applies if every event is exactly Gaussian."""
+    if any(event.gaussian_mu(adjacency) is None for event, _ in uses):
+        return None
+    return GaussianBound(math.sqrt(total_square(uses, adjacency)))
+
+
+def induction_bound(uses: Uses, adjacency: str) -> Bound | None:
+    """Applies if every event has bounded range; all are treated as having the widest."""
+    ranges = [event.bounded_range(adjacency) for event, _ in uses]
+    widest = max(math.inf if s is None else s for s in ranges)
+    return induction_profile(widest, int(total(uses, lambda event: 1.0)))
+
+
+def renyi_bound(uses: Uses, adjacency: str) -> Bound | None:
+    """Worth its time where a Renyi curve is tighter than the discretised loss: bounded range."""
+    useful = any(event.bounded_range(adjacency) is not None for event, _ in uses)
+    return RenyiBound(uses, adjacency) if useful else None
+
+
+def fourier_bound(uses: Uses, adjacency: str, rough: bool = False) -> Bound | None:
+    """Applies unless the unsampled Gaussians alone cost hundreds: their losses would overflow."""
+    gaussian = tuple(use for use in uses if use[0].gaussian_mu(adjacency) is not None)
+    if math.sqrt(total_square(gaussian, adjacency)) > LARGEST_MU:
+        return None
+    return composed_losses(uses, adjacency, rough)
+
+
+def bounds_of(uses: Uses, adjacency: str, *, rough: bool = False) -> list[Bound]:
+    """Every bound that applies; only the exact one where there is one. If rough, looser and quicker."""
+    exact = gaussian_bound(uses, adjacency)
+    if exact is not None:
+        return [exact]
+    candidates = [
+        pure_bound(uses, adjacency),
+        induction_bound(uses, adjacency),
+        renyi_bound(uses, adjacency),
+        fourier_bound(uses, adjacency, rough),
+    ]
+    return [bound for bound in candidates if bound is not None]
+
+
+def quick_bounds_of(uses: Uses, adjacency: str) -> list[Bound]:
+    """Those of the bounds that take no grid."""
+    exact = gaussian_bound(uses, adjacency)
+    candidates = [exact] if exact is not None else [pure_bound(uses, adjacency), renyi_bound(uses, adjacency)]
+    return [bound for bound in candidates if bound is not None]

@@ -1,0 +1,103 @@
+"""A composed privacy loss and the epsilon and delta that follow from it."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..loss.privacy_loss import Floats
+
+NEGLIGIBLE = 60.0  # e^-60 of the scale is added instead of summing atoms that far out
+SAFE_SIDE = 1e-9  # of epsilon: a guess is raised by it, so that the check that follows succeeds
+FEW_ATOMS = 2048
+
+
+@dataclass(frozen=True, eq=False)
+class ComposedLoss:
+    """Mass ``exp(log_scale - tilt * loss) * tilted`` at each loss of a window, with bounds on all errors.
+
+    `outside` is tilted mass that may lie beyond either end of the window, `entry_error` the round-off of each
+    entry of `tilted`, `relative_error` that of tilting itself; all are added to delta.
+    """
+
+    step: float
+    losses: Floats
+    tilted: Floats
+    tilt: float
+    log_scale: float
+    infinity: float
+    outside: float
+    entry_error: float
+    relative_error: float
+
+    def delta(self, epsilon: float) -> float:
+        """Upper bound of delta at this epsilon."""
+        return self._delta_and_slope(epsilon)[0]
+
+    def epsilon(self, delta: float) -> float:
+        """Upper bound of epsilon at this delta: the value returned was checked by `delta`."""
+        low, high = 0.0, float(self.losses[-1])
+        if high <= 0.0 or self.delta(high) > delta:
+            return math.inf if self.delta(0.0) > delta else 0.0
+        x = self._start(delta, high)
+        for attempt in itertools.count(1):
+            if high - low <= 1e-12 + 1e-10 * high:
+                break
+            found, slope = self._delta_and_slope(x)
+            newton = x - math.log(max(found, 1e-320) / delta) * found / slope if slope < 0 and found < 1.0 else low
+            low, high = (low, x) if found <= delta else (x, high)
+            if found <= delta and x - newton <= 1e-12 + 2 * SAFE_SIDE * x:
+                break
+            if low == 0.0 and newton <= 0.0 and self.delta(0.0) <= delta:
+                return 0.0
+            aim = newton * (1 + SAFE_SIDE)
+            x = aim if low < aim < high and attempt % 6 != 0 else 0.5 * (low + high)
+        return high
+
+    def _start(self, delta: float, high: float) -> float:
+        """Where a sum over few of the atoms meets delta, from the mode of the tilted law on."""
+        x = min(max(float(self.losses[np.argmax(self.tilted)]), 0.0), high)
+        for _ in range(8):
+            found, slope = self._delta_and_slope(x, self._stride)
+            if not (0.0 < found < 1.0 and slope < 0.0):
+                break
+            moved = min(max(x - math.log(found / delta) * found / slope, 0.0), high)
+            x, moved = moved, abs(moved - x)
+            if moved <= 1e-5 * x:
+                break
+        return x * (1 + SAFE_SIDE)
+
+    def rounding_share(self, epsilon: float) -> float:
+        """About the part of delta(epsilon) that is only our bound on the round-off, relative to delta."""
+        exact = replace(self, entry_error=0.0)._delta_and_slope(epsilon, self._stride)[0]
+        return self._delta_and_slope(epsilon, self._stride)[0] / exact - 1.0 if exact > 0 else math.inf
+
+    @property
+    def _stride(self) -> int:
+        return 1 + len(self.losses) // FEW_ATOMS
+
+    def _delta_and_slope(self, epsilon: float, stride: int = 1) -> tuple[float, float]:
+        """An upper bound of delta if the stride is 1, otherwise only about that."""
+        first = int(np.searchsorted(self.losses, epsilon, side="right"))
+        last = len(self.losses)
+        if self.tilt > 0:
+            last = min(last, first + math.ceil(NEGLIGIBLE / (self.tilt * self.step)) + 1)
+        atoms = slice(first + stride // 2, last, stride)
+        excess = self.losses[atoms] - epsilon
+        decay = np.exp(-self.tilt * excess)
+        fall = np.expm1(-excess)
+        masses = (np.maximum(self.tilted[atoms], 0.0) + self.entry_error) * decay  # no @ below: its threads cost more
+        far = math.exp(-NEGLIGIBLE) * (1.0 + len(self.losses) * self.entry_error) if last < len(self.losses) else 0.0
+        factor = math.exp(min(self.log_scale - self.tilt * epsilon, 700.0))
+        inside = stride * -float((masses * fall).sum()) * (1 + self.relative_error) + far + self._truncated(epsilon)
+        slope = -stride * factor * float((masses * (1.0 + fall)).sum())
+        return min(1.0, self.infinity + inside * factor), slope
+
+    def _truncated(self, epsilon: float) -> float:
+        """Tilted mass that the window misses, relative to the tilt factor at epsilon."""
+        above = self.outside * math.exp(-self.tilt * max(0.0, float(self.losses[-1]) - epsilon))
+        below = self.outside if epsilon < self.losses[0] else 0.0
+        return above + below

@@ -1,0 +1,221 @@
+"""Exponential moments of a composed loss: where to tilt it, and how far it reaches."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from ..loss.privacy_loss import UNIT, Floats, PrivacyLoss
+from .renyi import log_overshoot
+
+Item = tuple[PrivacyLoss, int]
+OUTSIDE = 1e-13  # tilted probability allowed beyond each end of the window
+LARGEST_TILTED_LOSS = 300.0
+LARGEST_TILTED_STEP = 2.0
+MOST_BISECTIONS = 16
+MOST_PUSHES = 40
+SAME_TILT = 0.05  # difference of log delta that is no reason for another tilt
+SAME_MOMENT = 0.01  # of epsilon that is no reason for another moment
+FEW_ATOMS, TOP_ATOMS = 512, 256  # of each loss, where only about the moments are wanted; the last are kept as they are
+LOCATED = 0.7  # standard deviations within which a mean counts as found
+
+
+class Cumulants:
+    """Cumulant generating function of the composed finite loss (sub-normalised by the mass at infinity)."""
+
+    def __init__(self, items: Sequence[Item]) -> None:
+        self.items = tuple(items)
+        self.losses = [loss.losses for loss, _ in items]
+        self.infinity = -math.expm1(sum(n * math.log1p(-loss.infinity) for loss, n in items))
+        self.largest = max(max(float(losses[-1]), loss.step) for (loss, _), losses in self.pairs())
+        self._values: dict[float, float] = {}
+        self._latest: tuple[float, float] | None = None
+        self._moment: tuple[float, float] | None = None
+
+    @cached_property
+    def exact(self) -> _Flat:
+        """All atoms."""
+        return _Flat([(loss.masses, losses) for (loss, _), losses in self.pairs()], [n for _, n in self.items])
+
+    @cached_property
+    def about(self) -> _Flat:
+        """About the same laws, of few atoms."""
+        laws = [_thinned(loss.masses, losses) for (loss, _), losses in self.pairs()]
+        return _Flat(laws, [n for _, n in self.items])
+
+    def pairs(self) -> list[tuple[Item, Floats]]:
+        """Each item with the grid of its losses."""
+        return list(zip(self.items, self.losses, strict=True))
+
+    def value(self, tilt: float) -> float:
+        """K(tilt), the logarithm of the exponential moment of that order."""
+        if tilt not in self._values:
+            self._values[tilt] = self.exact.value(tilt)
+        return self._values[tilt]
+
+    def tilted(self, tilt: float) -> list[Floats]:
+        """The masses of each item times exp(tilt * loss), normalised."""
+        weights, log_norm = self.exact.tilted(tilt)
+        self._values[tilt] = float(self.exact.counts @ log_norm)
+        return np.split(weights, self.exact.starts[1:])
+
+    def tilt_for_delta(self, delta: float, slack: float = 0.0) -> float:
+        """About the tilt whose Chernoff bound at its own mean is delta times exp(slack)."""
+        wanted = math.log(delta) + slack
+        if self._latest is None or abs(wanted - self._latest[0]) > SAME_TILT:
+            self._latest = wanted, self._tilt(lambda tilt, value, mean: value - tilt * mean > wanted)
+        return self._latest[1]
+
+    def tilt_for_epsilon(self, epsilon: float) -> float:
+        """About the tilt whose mean is epsilon.
+
+        If few atoms misplace the mean there, the window would miss epsilon, and all atoms are asked.
+        """
+
+        def too_small(tilt: float, value: float, mean: float) -> bool:
+            return mean < epsilon
+
+        tilt = self._tilt(too_small)
+        _, mean, variance = self.exact.derivatives(tilt)
+        if abs(self.about.derivatives(tilt)[1] - mean) <= LOCATED * math.sqrt(max(variance, 0.0)):
+            return tilt
+        return _located(self.exact, too_small, self._largest_tilt)
+
+    def loose_delta(self, epsilon: float) -> float:
+        """An upper bound of delta by one moment, where about the best one is."""
+        if self._moment is None or abs(epsilon - self._moment[0]) > SAME_MOMENT * epsilon:
+            self._moment = epsilon, self._tilt(lambda tilt, value, mean: mean < epsilon)
+        tilt = self._moment[1]
+        if tilt == 0.0:
+            return 1.0
+        exponent = self.value(tilt) - tilt * epsilon + float(log_overshoot(np.asarray(tilt)))
+        return self.infinity + math.exp(min(exponent, 0.0)) * (1.0 + self.relative_error(tilt))
+
+    def relative_error(self, tilt: float) -> float:
+        """Relative error of the product of all tilted masses: each exponent is off by its size in ulps."""
+        farthest = max(float(np.max(np.abs(losses))) for losses in self.losses)
+        count = sum(n for _, n in self.items)
+        return 1e-12 + math.expm1(8 * UNIT * count * (4 + 2 * min(tilt * farthest, 740.0)))
+
+    def reach(self, tilt: float, sign: int) -> float:
+        """Loss beyond which (sign 1: above, -1: below) the tilted law has at most OUTSIDE, by Chernoff.
+
+        The push with the least bound is looked for on few atoms; the bound is that of all of them.
+        """
+        farthest = sign * sum(n * float(losses[-1 if sign > 0 else 0]) for (_, n), losses in self.pairs())
+        push = self._best_push(tilt, sign)
+        if push is None:
+            return sign * farthest
+        bound = (self.value(tilt + sign * push) - self.value(tilt) - math.log(OUTSIDE)) / push
+        return sign * min(farthest, bound)
+
+    def _best_push(self, tilt: float, sign: int) -> float | None:
+        at_tilt, _, variance = self.about.derivatives(tilt)
+        push = math.sqrt(-2 * math.log(OUTSIDE) / variance) if variance > 0 else 1.0
+        end = max(abs(float(losses[-1 if sign > 0 else 0])) for losses in self.losses)
+        room = 2 * LARGEST_TILTED_LOSS / max(end, self.items[0][0].step) - (tilt if sign > 0 else 0.0)
+        push = min(push, 0.999 * room)  # rare losses far out: the variance says nothing of them
+        found, best = None, math.inf
+        for _ in range(MOST_PUSHES if push > 0 else 0):
+            bound = (self.about.value(tilt + sign * push) - at_tilt - math.log(OUTSIDE)) / push
+            if bound > 1.001 * best:
+                break
+            if bound < best:
+                found, best = push, bound
+            push *= 0.7
+        return found
+
+    @property
+    def _largest_tilt(self) -> float:
+        return min(LARGEST_TILTED_LOSS / self.largest, LARGEST_TILTED_STEP / self.items[0][0].step)
+
+    def _tilt(self, too_small: Callable[[float, float, float], bool]) -> float:
+        """Roughly the smallest tilt >= 0 at which `too_small(tilt, K, K')` ends. Any is valid, so few atoms will do."""
+        return _located(self.about, too_small, self._largest_tilt)
+
+
+def _located(laws: _Flat, too_small: Callable[[float, float, float], bool], limit: float) -> float:
+    """Heavy tails move the mean abruptly, so the search ends when the mean is located, not the tilt."""
+    low, at_low = 0.0, laws.derivatives(0.0)
+    if not too_small(low, *at_low[:2]):
+        return low
+    high = min(limit, 1.0 / math.sqrt(max(at_low[2], 1e-300)))
+    at_high = laws.derivatives(high)
+    while high < limit and too_small(high, *at_high[:2]):
+        low, at_low = high, at_high
+        high = min(limit, 2.0 * high)
+        at_high = laws.derivatives(high)
+    for _ in range(MOST_BISECTIONS):
+        if at_high[1] - at_low[1] <= LOCATED * math.sqrt(max(at_low[2], 0.0)):
+            break
+        middle = 0.5 * (low + high)
+        at_middle = laws.derivatives(middle)
+        if too_small(middle, *at_middle[:2]):
+            low, at_low = middle, at_middle
+        else:
+            high, at_high = middle, at_middle
+    return high
+
+
+class _Flat:
+    """The losses of all items one after the other, so that many short ones take no longer than one long one."""
+
+    def __init__(self, laws: Sequence[tuple[Floats, Floats]], counts: Sequence[int]) -> None:
+        self.counts = np.array(counts, dtype=float)
+        self.lengths = np.array([len(masses) for masses, _ in laws])
+        self.starts = np.append(0, np.cumsum(self.lengths)[:-1])
+        self.masses: Floats = _one_after_the_other([masses for masses, _ in laws])
+        self.losses: Floats = _one_after_the_other([losses for _, losses in laws])
+
+    def value(self, tilt: float) -> float:
+        """K at `tilt`."""
+        _, norm, top = self._weights(tilt)
+        return float(self.counts @ (np.log(norm) + top))
+
+    def derivatives(self, tilt: float) -> tuple[float, float, float]:
+        """K, K' and K'' at `tilt`."""
+        weights, log_norm = self.tilted(tilt)
+        weighted = weights * self.losses
+        mean, square = self.sums(weighted), self.sums(weighted * self.losses)
+        value, slope, bend = (float(self.counts @ column) for column in (log_norm, mean, square - mean * mean))
+        return value, slope, bend
+
+    def sums(self, values: Floats) -> Floats:
+        """Sum of the values of each item."""
+        return np.asarray(np.add.reduceat(values, self.starts))
+
+    def tilted(self, tilt: float) -> tuple[Floats, Floats]:
+        """Masses times exp(tilt * loss), normalised, and the logarithm of the norm of each item."""
+        weights, norm, top = self._weights(tilt)
+        weights /= self._spread(norm)
+        return weights, np.log(norm) + top
+
+    def _weights(self, tilt: float) -> tuple[Floats, Floats, Floats]:
+        weights = tilt * self.losses
+        top = np.maximum(weights[self.starts], weights[self.starts + self.lengths - 1])
+        weights -= self._spread(top)
+        np.exp(np.maximum(weights, -740.0, out=weights), out=weights)
+        weights *= self.masses
+        return weights, self.sums(weights), top
+
+    def _spread(self, values: Floats) -> Floats:
+        return values if len(values) == 1 else np.repeat(values, self.lengths)
+
+
+def _one_after_the_other(parts: Sequence[Floats]) -> Floats:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def _thinned(masses: Floats, losses: Floats) -> tuple[Floats, Floats]:
+    """About the same law: neighbouring atoms as one, where they are on average, but not the last, which tilts seek."""
+    below = len(masses) - TOP_ATOMS
+    width = -(-below // FEW_ATOMS)
+    if width <= 1:
+        return masses, losses
+    starts = np.append(np.arange(0, below, width), np.arange(below, len(masses)))
+    sums = np.add.reduceat(masses, starts)
+    means = np.add.reduceat(masses * losses, starts) / np.maximum(sums, 1e-300)
+    return sums, np.where(sums > 1e-280, means, losses[starts])

@@ -1,0 +1,120 @@
+"""The last iterate of full-batch Langevin, all others hidden.
+
+Claim: X' = F(X) + sqrt(2h) xi, t times, is mu-GDP if |F(x) - F'(y)| <= c|x - y| + hs for the computed maps F, F' of
+neighbours, mu = s sqrt(h/2) sqrt((1-c^t)/(1+c^t) (1+c)/(1-c)); c = max(|1-hm|, |1-hM|) for gradient steps. Priced as t
+releases it is s_0 sqrt(ht/2)-GDP, h s_0 the largest |F(x) - F'(x)|.
+Source: Bok, Su, Altschuler 2024. Proof: docs/privacy/langevin.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from ...errors import InvalidArgument, UnsupportedEventError
+from ...rounding import upper
+from ..loss.privacy_loss import PrivacyLoss
+from .base import ADJACENCIES, Event, Floats
+from .checks import positive
+from .gaussian import GDP
+
+ARITHMETIC = 1.0 + 1e-12  # roundings of the formula, and of the square root that scales the noise
+FAST_ROUNDING = 2.0**-51  # of 2 - hM
+
+
+@dataclass(frozen=True)
+class LangevinIterate(Event):
+    """One draw: the last of `steps` iterates of Langevin dynamics on a strongly convex, smooth U.
+
+    Parameters
+    ----------
+    steps, step_size
+        t and h. A step size beyond 2/(M + m) contracts less, one beyond 2/M not at all and is refused.
+    sensitivity
+        s, the largest change of the exact gradient of U between neighbours, under `adjacency`.
+    strong_convexity, smoothness
+        m and M of U, for every data set.
+    adjacency
+        The neighbours that `sensitivity` is for; the event is refused under others.
+    error
+        2E: how far the computed gradients of two data sets can be from the exact ones, together.
+    error_between_neighbours
+        The part of it by which the computed gradients of neighbours can differ more than the exact ones at the same
+        point; `error` if left out.
+
+    Examples
+    --------
+    >>> from pydpmc import accounting as acc
+    >>> draw = acc.LangevinIterate(
+    ...     steps=10_000, step_size=1e-3, sensitivity=0.268, strong_convexity=1.0, smoothness=100.0, adjacency="replace"
+    ... )
+    >>> round(acc.compose([(draw, 1)], adjacency="replace").epsilon(1e-5), 2)
+    1.0
+    """
+
+    steps: int
+    step_size: float
+    sensitivity: float
+    strong_convexity: float
+    smoothness: float
+    adjacency: str
+    error: float = 0.0
+    error_between_neighbours: float | None = None
+
+    def __post_init__(self) -> None:
+        positive(step_size=self.step_size, sensitivity=self.sensitivity, strong_convexity=self.strong_convexity)
+        positive(steps=self.steps, smoothness=self.smoothness)
+        if int(self.steps) != self.steps:
+            raise InvalidArgument(f"steps must be a whole number, not {self.steps!r}")
+        if self.adjacency not in ADJACENCIES:
+            raise InvalidArgument(f"adjacency must be 'replace' or 'add_remove', not {self.adjacency!r}")
+        for name in ("error", "error_between_neighbours"):
+            value = getattr(self, name)
+            if value is not None and not (math.isfinite(value) and value >= 0):
+                raise InvalidArgument(f"{name} must be a finite number of at least 0, not {value!r}")
+        if self.smoothness < self.strong_convexity:
+            raise InvalidArgument("smoothness must be at least strong_convexity")
+        if not self.forgetting > 0.0:
+            raise UnsupportedEventError(
+                f"a step_size of {self.step_size:g} does not contract: it must be below 2 / smoothness, "
+                f"{2.0 / self.smoothness:g}"
+            )
+        object.__setattr__(self, "adjacencies", frozenset({self.adjacency}))
+
+    @property
+    def forgetting(self) -> float:
+        """1 - c, c the largest of |1 - hm| and |1 - hM|; rounded down."""
+        slow, fast = self.step_size * self.strong_convexity, 2.0 - self.step_size * self.smoothness
+        return min(slow, fast - FAST_ROUNDING, 1.0)
+
+    @property
+    def contracted_mu(self) -> float:
+        """Mu by the contraction of the hidden steps, rounded up."""
+        forgetting = self.forgetting
+        one_step = (self.sensitivity + self.error) * math.sqrt(self.step_size / 2.0)
+        decay = -self.steps * math.log1p(-forgetting) if forgetting < 1.0 else math.inf
+        return one_step * math.sqrt(math.tanh(decay / 2.0) * (2.0 - forgetting) / forgetting) * ARITHMETIC
+
+    @property
+    def composed_mu(self) -> float:
+        """Mu as if every iterate were released, rounded up."""
+        excess = self.error if self.error_between_neighbours is None else self.error_between_neighbours
+        return (self.sensitivity + excess) * math.sqrt(self.step_size * self.steps / 2.0) * ARITHMETIC
+
+    def gaussian_mu(self, adjacency: str) -> float:  # noqa: D102
+        if adjacency != self.adjacency:
+            raise UnsupportedEventError(f"this event was described for {self.adjacency!r}, not for {adjacency!r}")
+        return min(self.contracted_mu, self.composed_mu)
+
+    def privacy_loss(self, adjacency: str, step: float) -> tuple[PrivacyLoss, ...]:  # noqa: D102
+        return GDP(self.gaussian_mu(adjacency)).privacy_loss(adjacency, step)
+
+    def largest_loss(self, adjacency: str) -> float:  # noqa: D102
+        return GDP(self.gaussian_mu(adjacency)).largest_loss(adjacency)
+
+    def log_moment(self, orders: Floats, adjacency: str) -> Floats:  # noqa: D102
+        return GDP(self.gaussian_mu(adjacency)).log_moment(orders, adjacency)
+
+    def describe(self) -> str:  # noqa: D102
+        mu = upper(self.gaussian_mu(self.adjacency))
+        return f"the last of {self.steps} iterates of Langevin dynamics, the others hidden ({mu}-GDP)"

@@ -1,0 +1,96 @@
+"""A clipped Gaussian sum over a Poisson sample.
+
+Claim, with s the noise multiplier and M(c) = (1-q) N(0, s^2) + q N(c, s^2). `add_remove`: M(1) against M(0)
+dominates when a record is removed, the reverse when one is added. `replace`: M(1) against M(-1).
+Source: Zhu, Dong, Wang 2022, Lebeda et al. 2024; docs/privacy/accounting.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...errors import InvalidArgument
+from ...rounding import lower, upper
+from ..loss.gaussian_cells import LARGEST_DEVIATION, mirrored, mixture_loss, normal_law
+from ..loss.privacy_loss import LARGEST_EXPONENT, PrivacyLoss
+from .base import Event, Floats
+from .checks import positive, share
+
+
+@dataclass(frozen=True)
+class PoissonGaussian(Event):
+    """`Gaussian(noise_multiplier).poisson(rate)`."""
+
+    noise_multiplier: float
+    rate: float
+
+    def __post_init__(self) -> None:
+        positive(noise_multiplier=self.noise_multiplier)
+        share(rate=self.rate)
+        if self.rate == 1.0:
+            raise InvalidArgument("rate 1 is no sampling: use Gaussian(noise_multiplier)")
+
+    def largest_loss(self, adjacency: str) -> float:  # noqa: D102
+        farthest = 1.0 + LARGEST_DEVIATION * self.noise_multiplier
+        loss = self._log_ratio(farthest, 1.0)
+        if adjacency == "replace":
+            loss -= self._log_ratio(-farthest, 1.0)
+        return min(loss, LARGEST_EXPONENT)
+
+    def privacy_loss(self, adjacency: str, step: float) -> tuple[PrivacyLoss, ...]:  # noqa: D102
+        return (self._replaced(step),) if adjacency == "replace" else self._removed_and_added(step)
+
+    def _log_ratio(self, x: float, centre: float) -> float:
+        """log(1 - q + q N(centre)/N(0) at x)."""
+        exponent = (x - centre / 2) * centre / self.noise_multiplier**2
+        return float(np.logaddexp(math.log1p(-self.rate), math.log(self.rate) + exponent))
+
+    def _replaced(self, step: float) -> PrivacyLoss:
+        s, q = self.noise_multiplier, self.rate
+        last = math.ceil(self.largest_loss("replace") / step)
+        losses = step * np.arange(1, last + 1, dtype=float)
+        # x/s^2 = l/2 + arcsinh((1-q)/q e^{1/(2 s^2)} sinh(l/2)); logarithms against overflow
+        log_sinh = losses / 2 + np.log(-np.expm1(-losses) / 2)
+        half = s**2 * (losses / 2 + _arcsinh_exp(log_sinh + math.log((1 - q) / q) + 0.5 / s**2))
+        edges = np.concatenate([-half[::-1], [0.0], half])
+        laws = {mean: normal_law(edges, mean, s) for mean in (-1.0, 0.0, 1.0)}
+        return mixture_loss(step, -last, laws, [(1 - q, 0.0), (q, 1.0)], [(1 - q, 0.0), (q, -1.0)])
+
+    def _removed_and_added(self, step: float) -> tuple[PrivacyLoss, PrivacyLoss]:
+        s, q = self.noise_multiplier, self.rate
+        lowest = math.floor(self._log_ratio(-LARGEST_DEVIATION * s, 1.0) / step)
+        highest = math.ceil(self.largest_loss("add_remove") / step)
+        edges = self._edges(step * np.arange(lowest, highest + 1, dtype=float))
+        laws = {mean: normal_law(edges, mean, s) for mean in (0.0, 1.0)}
+        removed = mixture_loss(step, lowest, laws, [(1 - q, 0.0), (q, 1.0)], [(1.0, 0.0)])
+        turned = {-mean: mirrored(law) for mean, law in laws.items()}  # the decreasing loss becomes an increasing one
+        added = mixture_loss(step, -highest, turned, [(1.0, 0.0)], [(1 - q, 0.0), (q, -1.0)])
+        return removed, added
+
+    def _edges(self, losses: Floats) -> Floats:
+        """Where the loss of the mixture against N(0, s^2) takes these ascending values; -inf if it never does."""
+        q, s = self.rate, self.noise_multiplier
+        small, large = np.split(losses, [np.searchsorted(losses, 1.0)])
+        with np.errstate(divide="ignore"):
+            near = np.log1p(np.maximum(np.expm1(small) / q, -1.0))
+        far = large + np.log1p(-(1 - q) * np.exp(-large)) - math.log(q)
+        return np.asarray(0.5 + s**2 * np.append(near, far))
+
+    @property
+    def level(self) -> tuple[tuple[object, ...], float]:  # noqa: D102
+        return (PoissonGaussian, self.rate), 1.0 / self.noise_multiplier
+
+    def describe(self) -> str:  # noqa: D102
+        return (
+            f"a sum over a Poisson sample (each record with probability {upper(self.rate)}, drawn afresh) with "
+            f"Gaussian noise (noise multiplier {lower(self.noise_multiplier)})"
+        )
+
+
+def _arcsinh_exp(exponents: Floats) -> Floats:
+    """arcsinh(exp(x)) without overflow."""
+    small, large = np.minimum(exponents, 0.0), np.maximum(exponents, 0.0)
+    return np.where(exponents < 0.0, np.arcsinh(np.exp(small)), large + np.log1p(np.sqrt(1.0 + np.exp(-2 * large))))

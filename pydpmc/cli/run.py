@@ -1,0 +1,83 @@
+"""``pydpmc run``."""
+
+from __future__ import annotations
+
+import os
+from argparse import Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ..posterior.posterior import Posterior
+    from .study import Study
+
+SUFFIXES = {"posterior": (".npz", ".nc"), "report": (".html",), "table": (".md", ".tex")}
+
+
+def add(commands: Any) -> None:
+    """Declare the command."""
+    parser = commands.add_parser(
+        "run",
+        help="run a study: data, schema, model, sampler, budget and outputs from one file",
+        description="Reads a study file, prints its plan, runs it, and writes its outputs. Every run spends the budget "
+        "anew; a ledger (ledger = ... under [run]) keeps count.",
+    )
+    parser.add_argument("study", type=Path, help="a TOML file; `pydpmc init` writes one")
+    parser.add_argument("--overwrite", action="store_true", help="replace outputs that exist")
+    parser.add_argument("--quiet", action="store_true", help="no progress, no plan, no table")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: Namespace) -> None:
+    """Plan, run, and write the outputs."""
+    from .study import read_study
+
+    study = read_study(arguments.study)
+    _check_outputs(study, arguments.overwrite)
+    data = study.data()
+    planned = study.plan(data.public)
+    if not arguments.quiet:
+        print(planned, end="\n\n")
+    options = dict(study.run_options)
+    for name in ("ledger", "checkpoint"):
+        if name in options:
+            options[name] = study.path(options[name])
+    with study.file.errors_at("run"):
+        post = planned.run(data, progress=not arguments.quiet, **options)
+    _write(study, post)
+    if post.ledger_entry is not None:
+        run_of, left = (post.ledger_entry[key] for key in ("run", "epsilon left after this run"))
+        print(f"{post.ledger_entry['ledger']}: this was run {run_of}; epsilon = {left:g} is left")
+    if not arguments.quiet:
+        print(f"\n{post}")
+
+
+def _check_outputs(study: Study, overwrite: bool) -> None:
+    """Refuse what could not be written, before anything is spent."""
+    if "posterior" not in study.output:
+        raise study.file.error("posterior must be given: where to keep the draws that were paid for", "output")
+    for kind, suffixes in SUFFIXES.items():
+        if kind not in study.output:
+            continue
+        path = study.path(study.output[kind])
+        if path.suffix not in suffixes:
+            raise study.file.error(f"{kind} must end in {' or '.join(suffixes)}", "output", kind)
+        if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
+            raise study.file.error(f"{kind}: the folder {path.parent} does not exist or is read-only", "output", kind)
+        if path.exists() and not overwrite:
+            saved = study.run_options.get("checkpoint")
+            free = f" (if the study is the same its draws come from {saved}, at no cost)" if saved else ""
+            raise study.file.error(f"{kind}: {path} exists; remove it, or pass --overwrite{free}", "output", kind)
+
+
+def _write(study: Study, post: Posterior) -> None:
+    """Write the draws first: they are what was paid for."""
+    paths = {kind: study.path(study.output[kind]) for kind in SUFFIXES if kind in study.output}
+    post.save(paths["posterior"])
+    print(f"wrote {paths['posterior']}")
+    if "table" in paths:
+        paths["table"].write_text(post.table("latex" if paths["table"].suffix == ".tex" else "markdown") + "\n")
+        print(f"wrote {paths['table']}")
+    if "report" in paths:
+        print(f"writing {paths['report']} (its privacy curves take a few seconds)", flush=True)
+        post.report(paths["report"], schema=study.schema, title=study.output.get("title"))

@@ -1,0 +1,118 @@
+"""Study: a whole job read from a TOML file, everything checked before a record is touched."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from .. import samplers
+from ..data.data import Data
+from ..data.public import Public
+from ..data.schema import Schema
+from ..data.schema.toml import read_schema
+from ..data.schema.toml_file import SECTIONS, TomlFile, read_toml
+from ..errors import InvalidArgument
+from ..models import Model
+from ..models.spec import from_spec
+from ..planning.plan import Plan, plan
+from ..samplers.base import Sampler
+from ..samplers.gradient import schedules
+
+DATA = ("path", "n", "public_n", "storage")
+BUDGET = ("epsilon", "delta", "adjacency", "chains", "private")
+RUN = ("draws", "warmup", "threads", "ledger", "checkpoint")
+OUTPUT = ("posterior", "report", "table", "title")
+SAMPLERS: dict[str, type] = {
+    kind.__name__: kind
+    for kind in (*samplers.ALL, *samplers.CONDITIONAL, *samplers.OF_SOME_MODELS, *samplers.NOT_PRIVATE)
+}
+SCHEDULES = {kind.__name__: kind for kind in schedules.Schedule.__subclasses__()}
+
+
+@dataclass(frozen=True)
+class Study:
+    """Data, schema, model, sampler, budget and outputs of a run."""
+
+    file: TomlFile
+    schema: Schema
+    model: Model
+    sampler: Sampler
+    data_options: Mapping[str, Any]
+    budget: Mapping[str, Any]
+    run_options: Mapping[str, Any]
+    output: Mapping[str, Any]
+
+    def plan(self, public: Public | None = None) -> Plan:
+        """Return the plan, from the declared number of records if no data set is given: no record is touched."""
+        facts = self.declared() if public is None else public
+        with self.file.errors_at("model"):
+            self.model.check_public(facts)
+        with self.file.errors_at("budget"):
+            return plan(self.model, facts, self.sampler, **self.budget)
+
+    def declared(self) -> Public:
+        """Return the public facts as the file declares them."""
+        n = self.data_options.get("n")
+        if n is None and self.budget.get("adjacency", "replace") == "replace":
+            raise self.file.error('n must be given to plan: under adjacency = "replace" it is public', "data")
+        return self.schema.public(n=1 if n is None else n, public_n=self.data_options.get("public_n"))
+
+    def data(self) -> Data:
+        """Return the records."""
+        options = {key: self.data_options[key] for key in ("public_n", "storage") if key in self.data_options}
+        with self.file.errors_at("data", "path"):
+            data = self.schema.data(self.path(self.data_options["path"]), **options)
+        declared = self.data_options.get("n")
+        if declared is not None and self.budget.get("adjacency", "replace") == "replace" and declared != len(data):
+            raise self.file.error(f"n is {declared} but the table has {len(data)} records; correct it", "data", "n")
+        return data
+
+    def path(self, name: str) -> Path:
+        """Return a path of the file, which is relative to the folder of the file."""
+        return self.file.path.parent / name
+
+
+def read_study(path: Path) -> Study:
+    """Return the study of a TOML file; every mistake is named with its line."""
+    file = read_toml(path)
+    file.only(SECTIONS)
+    for section, known in (("data", DATA), ("budget", BUDGET), ("run", RUN), ("output", OUTPUT)):
+        file.only(known, section)
+    data_options = file.table("data")
+    if not isinstance(data_options.get("path"), str):
+        raise file.error("path must be given: the CSV or Parquet file", "data")
+    with file.errors_at("model"):
+        model = from_spec(file.table("model"))
+    return Study(
+        file=file,
+        schema=read_schema(file),
+        model=model,
+        sampler=_sampler(file),
+        data_options=data_options,
+        budget=file.table("budget"),
+        run_options=file.table("run", required=False),
+        output=file.table("output", required=False),
+    )
+
+
+def _sampler(file: TomlFile) -> Sampler:
+    options = dict(file.table("sampler", required=False))
+    name = options.pop("type", "Barker")
+    if name not in SAMPLERS:
+        raise file.error(f"type must be one of {', '.join(SAMPLERS)}, not {name!r}", "sampler", "type")
+    file.only({"type", *(field.name for field in fields(SAMPLERS[name]))}, "sampler")
+    with file.errors_at("sampler"):
+        sampler: Sampler = SAMPLERS[name](**{key: _schedule(value) for key, value in options.items()})
+        return sampler
+
+
+def _schedule(value: Any) -> Any:
+    if not isinstance(value, Mapping):
+        return value
+    options = dict(value)
+    name = options.pop("type", None)
+    if name not in SCHEDULES:
+        raise InvalidArgument(f"step_size: type must be one of {', '.join(SCHEDULES)}, not {name!r}")
+    return SCHEDULES[name](**options)

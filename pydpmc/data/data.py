@@ -1,0 +1,286 @@
+"""Data: the private records, checked and copied once, and the public facts declared with them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from ..checks import given, number, one_of, positive, reals, whole
+from ..errors import InvalidArgument, WrongType
+from . import storage as table
+from .groups import layout
+from .one_hot import Blocks, Coded, coded_rows, declared_blocks, not_one_hot, refuse_blocks
+from .public import Public
+from .storage import STORAGES, Storage
+
+_CHUNK_VALUES = 2**19
+
+Bounds = tuple[Any, Any]
+
+
+class Data:
+    """Private records with declared public bounds.
+
+    Bounds are declared, never learned: values outside ``x_bounds`` and ``y_bounds`` are clamped and rows longer
+    than ``row_norm`` are scaled down to it.
+
+    Parameters
+    ----------
+    x
+        Records, shape (n, d), or (n,) for one column.
+    y
+        Targets, shape (n,), for regression and classification.
+    row_norm
+        Public bound on the Euclidean norm of a row of `x`.
+    x_bounds
+        Public (low, high) of the columns of `x`: two numbers, or two arrays of length d.
+    y_bounds
+        Public (low, high) of `y`.
+    columns
+        Names of the columns of `x`; they become the names of the coefficients.
+    public_n
+        A public number of records (of groups, with `groups`), used for planning under ``adjacency="add_remove"``.
+    groups
+        One label per row, a whole number or a string: rows with the same label belong to one person (household,
+        hospital), and the group is what is protected. The number of groups takes the place of n; how many rows a
+        group has, and how many there are in all, is private.
+    max_group_size
+        Public bound on the rows of a group; of a larger group only its first rows are used. With it a group's clip
+        can be chosen so that it never acts.
+    on_invalid
+        ``"raise"`` refuses NaN and infinity; ``"drop"`` lets such records contribute nothing (they still
+        count in n, so that the size of the data set does not depend on them).
+    storage
+        ``"float32"`` halves the memory and speeds up large runs: each value is rounded once, towards zero, by at
+        most 1.2e-7 of itself. ``"fixed16"`` quarters it: features are rounded to multiples of 2^-14, for which bounds
+        within [-2, 2] must be declared. Values stay within their bounds; no guarantee changes.
+    one_hot
+        Blocks of columns that encode a category: at most one column of a block is 1, the others are 0. Where that
+        makes rows short, the gradient samplers then look categories up instead of multiplying them out. ``Schema``
+        declares them by itself. A record with several ones in a block is invalid (see `on_invalid`).
+
+    Examples
+    --------
+    >>> import numpy as np, pydpmc as dp
+    >>> data = dp.Data(np.array([[0.3, 4.0], [0.6, 0.8]]), np.array([0, 1]), row_norm=1.0)
+    >>> data.public.n, data.public.width, data.public.row_norm
+    (2, 2, 1.0)
+    """
+
+    def __init__(
+        self,
+        x: npt.ArrayLike,
+        y: npt.ArrayLike | None = None,
+        *,
+        row_norm: float | None = None,
+        x_bounds: Bounds | None = None,
+        y_bounds: Bounds | None = None,
+        columns: Sequence[str] | None = None,
+        public_n: int | None = None,
+        groups: npt.ArrayLike | None = None,
+        max_group_size: int | None = None,
+        on_invalid: Literal["raise", "drop"] = "raise",
+        storage: Storage = "float64",
+        one_hot: Sequence[Sequence[int]] | None = None,
+    ) -> None:
+        one_of(on_invalid, "on_invalid", ("raise", "drop"))
+        one_of(storage, "storage", STORAGES)
+        features = _numeric(x, "x")
+        if features.ndim == 1:
+            features = features[:, None]
+        if features.ndim != 2:
+            raise InvalidArgument(f"x must have one or two dimensions, but it has {features.ndim}")
+        n, width = features.shape
+        if n < 1 or width < 1:
+            raise InvalidArgument(f"x must have at least one row and one column, but its shape is {features.shape}")
+        if n >= 2**31:
+            raise InvalidArgument(f"x has {n} rows; at most 2^31 - 1 are supported")
+        target = None if y is None else _numeric(y, "y")
+        if target is not None and target.shape != (n,):
+            raise InvalidArgument(f"x has {n} rows but y has shape {target.shape}; y needs one value per row of x")
+        if target is None and y_bounds is not None:
+            raise InvalidArgument("y_bounds was given but y was not")
+        blocks = declared_blocks(one_hot, width)
+        stored = layout(groups, n, max_group_size)
+        self._group_start = stored.start
+        self._public = Public(
+            n=stored.units,
+            columns=_column_names(columns, width),
+            has_target=target is not None,
+            row_norm=_positive(row_norm, "row_norm"),
+            x_bounds=_column_bounds(x_bounds, width),
+            y_bounds=None if y_bounds is None else target_bounds(y_bounds),
+            public_n=None if public_n is None else whole(public_n, "public_n"),
+            grouped=groups is not None,
+            max_group_size=stored.most,
+        )
+        table.require_range(self._public, storage)
+        self._storage = storage
+        self._squares: npt.NDArray[np.float64] | None = None
+        self._rows = table.empty_rows(stored.rows, width, target is not None, storage)
+        with np.errstate(all="ignore"):  # a warning would depend on the records
+            invalid, wrong_blocks = self._fill(features, target, stored.order, blocks)
+        if table.holds_squares(width, storage):
+            self._squares = table.squares_within(self._rows)
+            self._squares[:] = table.squares(self._rows, self._public)
+        self._rows.flags.writeable = False  # row_squares() and the bounds hold for these numbers
+        if on_invalid == "raise":
+            self._refuse(invalid)
+            refuse_blocks(wrong_blocks, blocks)
+        self._coded: Coded | None = None
+        if blocks and target is not None and groups is None:
+            self._coded = coded_rows(self._rows, self.row_squares(), self._public, blocks)
+
+    @property
+    def public(self) -> Public:
+        """The public facts: all that a plan may see."""
+        return self._public
+
+    def row_squares(self) -> npt.NDArray[np.float64]:
+        """Return |x|^2 of every stored row, as private as the rows; computed once and kept."""
+        if self._squares is None:
+            self._squares = table.squares(self._rows, self._public)
+        self._squares.flags.writeable = False
+        return self._squares
+
+    def require_labels(self, model: str, count: int) -> None:
+        """Refuse targets (or the only column) other than 0, 1, ..., count - 1, before anything is spent."""
+        if self._labels_below > count:
+            name = "y" if self._public.has_target else "x"
+            wanted = "0 or 1" if count == 2 else f"a whole number from 0 to {count - 1}"
+            raise InvalidArgument(f"{name} must be {wanted} for {model}; recode the labels first")
+
+    @cached_property
+    def _labels_below(self) -> float:
+        """One more than the largest target; infinite if they are not all labels. As private as the rows."""
+        values = table.labels(self._rows, self._public.width, self._public.has_target)
+        known = values[~np.isnan(values)]
+        if not ((known >= 0) & (known == np.floor(known))).all():
+            return math.inf
+        return float(known.max(initial=-1.0)) + 1.0
+
+    def __len__(self) -> int:
+        return self._public.n
+
+    def __repr__(self) -> str:
+        return f"Data({self._public})"
+
+    def _fill(
+        self,
+        features: npt.NDArray[Any],
+        target: npt.NDArray[Any] | None,
+        order: npt.NDArray[np.intp] | None,
+        blocks: Blocks,
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+        """Write the bounded records, in this order.
+
+        Return the number of non-finite values per column (target last), and which blocks are not one-hot.
+        """
+        public, width = self._public, self._public.width
+        for_target = table.target_storage(self._storage)
+        y_bounds = None if public.y_bounds is None else table.inward(public.y_bounds, for_target, "y_bounds")
+        invalid = np.zeros(width + 1, dtype=np.int64)
+        wrong_blocks = np.zeros(len(blocks), dtype=bool)
+        chunk = max(1, _CHUNK_VALUES // width)
+        for start in range(0, len(self._rows), chunk):
+            rows = self._rows[start : start + chunk]
+            here = slice(start, start + chunk) if order is None else order[start : start + chunk]
+            x = np.array(features[here], dtype=np.float64)
+            bad = ~np.isfinite(x)
+            invalid[:width] += bad.sum(axis=0)
+            broken = bad.any(axis=1)
+            x[broken] = 0.0
+            table.bound_features(x, public, self._storage)
+            x = table.towards_zero(x, self._storage)
+            if blocks:
+                wrong = not_one_hot(x, blocks)
+                wrong_blocks |= wrong.any(axis=0)
+                broken |= wrong.any(axis=1)
+                x[broken] = 0.0
+            if target is None:
+                x[broken, 0] = np.nan  # the kernels count a NaN log-likelihood ratio as zero
+            else:
+                y = np.array(target[here], dtype=np.float64)
+                bad_target = ~np.isfinite(y)
+                invalid[width] += bad_target.sum()
+                broken |= bad_target
+                y = table.towards_zero(y if y_bounds is None else np.clip(y, *y_bounds), for_target)
+                y[broken] = np.nan
+                table.write_targets(rows, width, y)
+            table.write_features(rows, x)
+        return invalid, wrong_blocks
+
+    def _refuse(self, invalid: npt.NDArray[np.int64]) -> None:
+        names = (*self._public.columns, "y")
+        found = [f"{name}: {count}" for name, count in zip(names, invalid, strict=True) if count]
+        if found:
+            raise InvalidArgument(
+                "NaN or infinite values, by column ("
+                + ", ".join(found)
+                + '). Clean them, or pass on_invalid="drop" to let such records contribute nothing.'
+            )
+
+
+def require_data(data: Any) -> None:
+    """Refuse anything but a Data."""
+    if not isinstance(data, Data):
+        raise WrongType(f"data must be a pydpmc.Data, which declares the bounds, not {given(data)}")
+
+
+def _numeric(values: npt.ArrayLike, name: str) -> npt.NDArray[Any]:
+    if isinstance(values, np.ma.MaskedArray):
+        raise WrongType(f"{name} is a masked array; put NaN where it is masked, and see on_invalid")
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise WrongType(f"{name} must hold rows of one length, not {given(values)}") from None
+    if array.dtype.kind not in "fiub":
+        raise WrongType(f"{name} must hold real numbers, but its dtype is {array.dtype}; encode it as numbers first")
+    return array
+
+
+def _positive(value: float | None, name: str) -> float | None:
+    return None if value is None else positive(value, name)
+
+
+def _column_names(columns: Sequence[str] | None, width: int) -> tuple[str, ...]:
+    if columns is None:
+        return tuple(f"x{j}" for j in range(width))
+    if isinstance(columns, str) or not isinstance(columns, Iterable):
+        raise WrongType(f"columns must be {width} names, one per column of x, not {given(columns)}")
+    names = tuple(str(c) for c in columns)
+    if len(names) != width or len(set(names)) != width:
+        raise InvalidArgument(
+            f"columns must be {width} distinct names, one per column of x, but {len(names)} were given"
+        )
+    return names
+
+
+def _column_bounds(bounds: Bounds | None, width: int) -> tuple[tuple[float, float], ...] | None:
+    if bounds is None:
+        return None
+    try:
+        low, high = (np.broadcast_to(reals(b, "x_bounds"), (width,)) for b in bounds)
+    except (TypeError, ValueError):
+        raise InvalidArgument(
+            f"x_bounds must be (low, high), each one number or an array with one number per column ({width})"
+        ) from None
+    if not (np.isfinite(low).all() and np.isfinite(high).all() and (low <= high).all()):
+        raise InvalidArgument("x_bounds must be finite with low <= high in every column")
+    return tuple((float(a), float(b)) for a, b in zip(low, high, strict=True))
+
+
+def target_bounds(bounds: Any) -> tuple[float, float]:
+    """Return (low, high) of the target, or refuse it."""
+    try:
+        low, high = (number(b, "y_bounds") for b in bounds)
+    except (TypeError, ValueError):
+        raise InvalidArgument("y_bounds must be (low, high), two numbers") from None
+    if not (np.isfinite(low) and np.isfinite(high) and low <= high):
+        raise InvalidArgument("y_bounds must be (low, high), finite with low <= high")
+    return low, high

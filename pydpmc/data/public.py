@@ -1,0 +1,105 @@
+"""What may be known for free: the shape of a table and the bounds its owner declared."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from ..checks import given, positive, whole
+from ..errors import WrongType
+
+
+@dataclass(frozen=True)
+class Public:
+    """The public facts of a data set, and nothing else of it.
+
+    Parameters
+    ----------
+    n
+        Number of units: of records or, if `grouped`, of groups. It is public under ``adjacency="replace"`` only; a
+        plan under ``"add_remove"`` never reads it and uses `public_n` instead. The number of records of a grouped
+        table is not here: it is private.
+    columns
+        Names of the feature columns.
+    has_target
+        Whether each record has a target y.
+    row_norm
+        Declared bound on the Euclidean norm of a record's features.
+    x_bounds
+        Declared (low, high) per feature column.
+    y_bounds
+        Declared (low, high) of the target.
+    public_n
+        A number of units that is declared public, for planning under ``"add_remove"``.
+    grouped
+        Whether the unit of privacy is a group of records.
+    max_group_size
+        Declared bound on the number of records of a group.
+    """
+
+    n: int
+    columns: tuple[str, ...]
+    has_target: bool
+    row_norm: float | None = None
+    x_bounds: tuple[tuple[float, float], ...] | None = None
+    y_bounds: tuple[float, float] | None = None
+    public_n: int | None = None
+    grouped: bool = False
+    max_group_size: int | None = None
+
+    def __post_init__(self) -> None:
+        whole(self.n, "n", least=0)  # a plan under "add_remove" keeps none
+        if isinstance(self.columns, str) or not isinstance(self.columns, Sequence):
+            raise WrongType(f"columns must be the names of the feature columns, not {given(self.columns)}")
+        object.__setattr__(self, "columns", tuple(self.columns))
+        if self.row_norm is not None:
+            positive(self.row_norm, "row_norm")
+        for name in ("public_n", "max_group_size"):
+            if getattr(self, name) is not None:
+                whole(getattr(self, name), name)
+
+    @property
+    def unit(self) -> str:
+        """What is protected, as guarantees call it."""
+        return "one group" if self.grouped else "one record"
+
+    @property
+    def records_per_unit(self) -> int | None:
+        """The most records of a unit, or None if that is not bounded."""
+        return self.max_group_size if self.grouped else 1
+
+    @property
+    def width(self) -> int:
+        """Number of feature columns."""
+        return len(self.columns)
+
+    @property
+    def feature_norm(self) -> float | None:
+        """The least declared bound on the norm of a record's features, or None."""
+        bounds = [] if self.row_norm is None else [self.row_norm]
+        if self.x_bounds is not None:
+            bounds.append(math.sqrt(sum(max(abs(lo), abs(hi)) ** 2 for lo, hi in self.x_bounds)))
+        return min(bounds) if bounds else None
+
+    def size(self, adjacency: str) -> int | None:
+        """Return the number of units a plan under this adjacency may know."""
+        return self.n if adjacency == "replace" else self.public_n
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the facts as plain values, e.g. for JSON."""
+        return {field.name: _lists(getattr(self, field.name)) for field in fields(self)}
+
+    @classmethod
+    def from_dict(cls, saved: Mapping[str, Any]) -> Public:
+        """Return the inverse of `to_dict`."""
+        return cls(**{field.name: _tuples(saved[field.name]) for field in fields(cls) if field.name in saved})
+
+
+def _lists(value: Any) -> Any:
+    return [_lists(entry) for entry in value] if isinstance(value, tuple) else value
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(_tuples(entry) for entry in value) if isinstance(value, list) else value

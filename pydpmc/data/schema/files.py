@@ -1,0 +1,82 @@
+"""CSV and Parquet files. No type is guessed from the records: what a column means is in the schema."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import IO, Any, cast
+
+import numpy as np
+
+from ..._optional import require
+from ...errors import SchemaError
+from .values import Raw
+
+RequireNames = Callable[[Sequence[str], Sequence[Any]], None]
+
+
+def read_csv(path: Path, wanted: Sequence[str], require_names: RequireNames) -> dict[str, Raw]:
+    """Return columns of a CSV file with a header as text; a row too short has missing values."""
+    csv.field_size_limit(sys.maxsize)
+    with _opened(path) as file:
+        reader = csv.reader(file)
+        header = _header(reader, path)
+        require_names(wanted, header)
+        places = [header.index(name) for name in wanted]
+        columns: list[list[str | None]] = [[] for _ in wanted]
+        for row in reader:
+            if row:
+                for column, place in zip(columns, places, strict=True):
+                    column.append(row[place] if place < len(row) else None)
+    return {name: _objects(column) for name, column in zip(wanted, columns, strict=True)}
+
+
+def csv_header(path: Path) -> list[str]:
+    """Return the column names of a CSV file."""
+    with _opened(path) as file:
+        return _header(csv.reader(file), path)
+
+
+def read_parquet(path: Path, wanted: Sequence[str], require_names: RequireNames) -> Any:
+    """Return columns of a Parquet file as a pyarrow table."""
+    with _parquet(path) as file:
+        require_names(wanted, file.schema_arrow.names)
+        return file.read(columns=list(dict.fromkeys(wanted)))
+
+
+def parquet_types(path: Path) -> dict[str, str]:
+    """Return column names and types of a Parquet file, without reading a record."""
+    with _parquet(path) as file:
+        return {field.name: str(field.type) for field in file.schema_arrow}
+
+
+def _parquet(path: Path) -> Any:
+    parquet = require("pyarrow.parquet", "dataframes", f"reading {path.name}")
+    try:
+        return parquet.ParquetFile(path)
+    except (OSError, ValueError) as error:  # pyarrow.ArrowInvalid is a ValueError
+        raise SchemaError(f"table: {path.name!r} is not a Parquet file that can be read") from error
+
+
+def _opened(path: Path) -> IO[str]:
+    options: dict[str, Any] = {"newline": "", "encoding": "utf-8-sig", "errors": "replace"}
+    return cast("IO[str]", gzip.open(path, "rt", **options) if path.suffix == ".gz" else path.open(**options))
+
+
+def _header(reader: Any, path: Path) -> list[str]:
+    header = [name.strip() for name in next(reader, [])]
+    if not header:
+        raise SchemaError(f"table: {path.name!r} is empty; its first line must hold the names of the columns")
+    repeated = sorted({name for name in header if header.count(name) > 1})
+    if repeated:
+        raise SchemaError(f"table: {path.name!r} has more than one column called {repeated[0]!r}")
+    return header
+
+
+def _objects(values: Sequence[str | None]) -> Raw:
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array

@@ -1,0 +1,50 @@
+"""A ledger for people: the pages of ``pydpmc ledger``."""
+
+from __future__ import annotations
+
+from ..rounding import lower, upper
+from .ledger import Ledger
+
+
+def show(ledger: Ledger) -> str:
+    """Budget, what is left, and what the promise is."""
+    entries, spent = ledger.history(), ledger.spent()
+    unit = f"{spent.unit}, adjacency {spent.adjacency!r}" if entries else "set by the first run"
+    unfinished = sum(not entry.finished for entry in entries)
+    lines = [
+        ("budget", f"epsilon = {ledger.epsilon:g} at delta = {ledger.delta!r}, for everything together"),
+        ("protects", unit),
+        ("runs", f"{len(entries)} run{'' if len(entries) == 1 else 's'}, {unfinished} of them not finished"),
+        ("left", f"epsilon = {lower(ledger.remaining, 4)} at delta = {ledger.delta!r}, for a run of Gaussian shape"),
+        ("spent", f"epsilon = {upper(spent.epsilon(ledger.delta), 4)}, if no run was chosen from earlier results"),
+    ]
+    return "\n".join([f"Ledger {ledger.path}", "", *(f"  {name:<12}{text}" for name, text in lines)])
+
+
+def history(ledger: Ledger) -> str:
+    """One line for each run."""
+    rows = [("", "reserved (UTC)", "sampler", "steps", "chains", "epsilon alone", "state")]
+    for entry in ledger.history():
+        state = "finished" if entry.finished else "not finished, counts in full"
+        rows.append(
+            (
+                str(entry.number),
+                entry.time.removesuffix("+00:00"),
+                str(entry.plan.get("sampler", "-")),
+                str(entry.plan.get("steps", "-")),
+                str(entry.plan.get("chains", "-")),
+                upper(entry.guarantee.epsilon(ledger.delta), 4),
+                state + (f", resumed {entry.resumed} x" if entry.resumed else ""),
+            )
+        )
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
+
+
+def verify(ledger: Ledger) -> str:
+    """Check and say so."""
+    ledger.verify()
+    return f"{ledger.path}: intact, {len(ledger.history())} run(s), each charged what it costs"
+
+
+PAGES = {"show": show, "history": history, "verify": verify}

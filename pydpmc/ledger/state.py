@@ -1,0 +1,140 @@
+"""What the records of a ledger say: which tables, which runs, what is left."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..accounting import Guarantee
+from ..accounting.filter import Charge, PrivacyFilter
+from ..errors import BudgetError, LedgerError
+from .file import Record, damaged
+
+if TYPE_CHECKING:
+    from ..data.data import Data
+
+FORMAT = 1
+REPRICED = 1 + 1e-6  # room for another version of the mathematical library
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One run in a ledger.
+
+    Attributes
+    ----------
+    number
+        Its place in the ledger, from 1.
+    time
+        When it was reserved, in UTC.
+    plan, guarantee, version
+        What was to run, what it costs, and which version of pydpmc ran it.
+    finished
+        Whether the run came to its end. It counts in full if not.
+    resumed
+        How often it was resumed from a checkpoint.
+    """
+
+    number: int
+    time: str
+    plan: Mapping[str, Any]
+    guarantee: Guarantee
+    version: str
+    finished: bool
+    resumed: int
+
+
+class State:
+    """A reading of the records; it changes nothing."""
+
+    def __init__(self, path: Path, records: list[Record]) -> None:
+        self.path, (header, *rest) = path, records
+        if header.get("format") != FORMAT:
+            raise LedgerError(f"a newer pydpmc wrote the ledger {path}: format {header.get('format')!r}")
+        self._of_kind: dict[str, list[Record]] = {"reserve": [], "admit": [], "resume": [], "commit": []}
+        for record in rest:
+            self._of_kind[record["kind"]].append(record)
+        charges = tuple(Charge(**record["charge"]) for record in self.reservations)
+        self.filter = PrivacyFilter(header["epsilon"], header["delta"], charges)
+
+    @property
+    def reservations(self) -> list[Record]:
+        """Every run that was charged."""
+        return self._of_kind["reserve"]
+
+    @property
+    def tables(self) -> set[str]:
+        """Fingerprints of the tables that may be used."""
+        noted = {record["table"] for kind in ("reserve", "admit") for record in self._of_kind[kind]}
+        return noted - {None}
+
+    @property
+    def finished(self) -> set[str]:
+        """Tickets of the runs that came to their end."""
+        return {record["ticket"] for record in self._of_kind["commit"]}
+
+    def require_table(self, table: str) -> None:
+        """Refuse a table that is not the one of the earlier runs."""
+        if self.tables and table not in self.tables:
+            raise LedgerError(
+                f"these are not the records of the ledger {self.path}: rows, their order, columns and declared bounds "
+                "must be the same. If it is another table of the same people, call ledger.admit(data) once"
+            )
+
+    def resumed(self, ticket: str) -> int:
+        """How often the run of this ticket was resumed."""
+        return max((r["times"] for r in self._of_kind["resume"] if r["ticket"] == ticket), default=0)
+
+    def entries(self) -> tuple[Entry, ...]:
+        """Every run, in order."""
+        return tuple(
+            Entry(
+                number=number,
+                time=record["time"],
+                plan=record["plan"],
+                guarantee=Guarantee.from_dict(record["guarantee"]),
+                version=record["version"],
+                finished=record["ticket"] in self.finished,
+                resumed=self.resumed(record["ticket"]),
+            )
+            for number, record in enumerate(self.reservations, start=1)
+        )
+
+    def charge(self, guarantee: Guarantee) -> Charge:
+        """What one more run would take; refuse what the ledger cannot hold or pay for."""
+        if guarantee.void is not None:
+            raise LedgerError(f"a ledger holds runs with a guarantee, and this one has none: {guarantee.void}")
+        for record in self.reservations[:1]:
+            first = record["guarantee"]
+            if (guarantee.adjacency, guarantee.unit) != (first["adjacency"], first["unit"]):
+                raise LedgerError(
+                    f"the ledger {self.path} protects {first['unit']} under adjacency {first['adjacency']!r}; a run "
+                    f"that protects {guarantee.unit} under {guarantee.adjacency!r} cannot be added. Plan it alike"
+                )
+        return self.filter.charge(guarantee)
+
+    def reprice(self) -> None:
+        """Compare what each run was charged with what it costs."""
+        before = PrivacyFilter(self.filter.epsilon, self.filter.delta)
+        for entry, noted in zip(self.entries(), self.filter.charges, strict=True):
+            try:
+                now = before.charge(entry.guarantee)
+            except BudgetError:
+                raise damaged(self.path, f"run {entry.number} costs more than was left for it") from None
+            if any(new > old * REPRICED for new, old in zip(vars(now).values(), vars(noted).values(), strict=True)):
+                raise damaged(self.path, f"run {entry.number} was charged less than it costs")
+            before = before.after(noted)
+
+
+def fingerprint(key: bytes, data: Data) -> str:
+    """A keyed hash of the records as they are stored: bounded, in order, with their groups."""
+    rows = data._rows
+    facts = f"{rows.dtype.str} {rows.shape} {data.public.width} {data.public.has_target}"
+    mac = hmac.new(key, b"table" + facts.encode() + b"\n", "sha256")
+    mac.update(rows.data.cast("B"))
+    if data._group_start is not None:
+        mac.update(b"groups" + data._group_start.tobytes())
+    return mac.hexdigest()

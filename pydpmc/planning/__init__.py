@@ -1,0 +1,1 @@
+"""Everything that is decided without a record."""

@@ -1,0 +1,231 @@
+"""Plan: everything that can be decided without looking at a record."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy.typing as npt
+
+from .. import accounting as acc
+from ..checks import given, one_of, positive, small_delta, whole, yes_or_no
+from ..data.public import Public
+from ..errors import BudgetError, InvalidArgument, WrongType
+from ..models import Model
+from ..models.spec import to_spec
+from ..samplers import Barker
+from ..samplers.base import RunSettings, Sampler
+from ..samplers.request import Request
+from ..samplers.units import refuse_groups_without_proof
+from .starts import planned_starts, warm_start
+
+if TYPE_CHECKING:
+    from ..data.data import Data
+    from ..posterior.posterior import Posterior
+
+Adjacency = Literal["replace", "add_remove"]
+NOT_PRIVATE = "private=False was asked for: the records were used without any protection"
+FIXED_IN_ADVANCE = (
+    "the settings of the run were not chosen from the earlier releases (its start, and how records are encoded, may be)"
+)
+MOST_CHAINS = 1000
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A run that is fully decided and priced. Print it; then ``run`` it on the data.
+
+    Attributes
+    ----------
+    model, public, adjacency, chains, private, epsilon, delta
+        As asked for. Under ``add_remove`` the number of records is not kept.
+    settings
+        Steps, proposal, clip bound and the rest, all decided.
+    guarantee
+        What the run will cost, whatever the data.
+    forecast
+        What the chains can be expected to do.
+    init
+        Start of each chain, shape (chains, dim), chosen without the data; None starts at the prior's centre.
+    """
+
+    model: Model
+    public: Public
+    settings: RunSettings
+    adjacency: str
+    chains: int
+    private: bool
+    epsilon: float | None
+    delta: float | None
+    guarantee: acc.Guarantee
+    forecast: Any  # an Outlook of the sampler's own
+    init: tuple[tuple[float, ...], ...] | Literal["prior"] | None = None
+
+    def __post_init__(self) -> None:
+        if not self.private:
+            covered = self.guarantee.void is not None
+        else:
+            charged = dict(self.guarantee.events)  # with those of a warm start, if any
+            own = self.settings.uses(self.adjacency, self.chains)
+            covered = all(charged.get(event, 0) >= uses for event, uses in own)
+            covered &= (self.guarantee.adjacency, self.guarantee.unit) == (self.adjacency, self.public.unit)
+            covered &= self.guarantee.total_variation >= self.settings.total_variation(self.chains)
+            covered &= set(self.settings.assumptions) <= set(self.guarantee.assumptions)
+            covered &= self.settings.fits(self.public)
+        if not covered:
+            raise InvalidArgument("the guarantee is not that of this run; use pydpmc.plan instead of changing a plan")
+
+    def run(self, data: Data, **options: Any) -> Posterior:
+        """Run the plan on the data; see `pydpmc.run.run` for the options."""
+        from ..running.run import run
+
+        return run(self, data, **options)
+
+    def describe(self) -> dict[str, Any]:
+        """Return the plan as plain values, for results and files."""
+        return {
+            "model": repr(self.model),
+            "adjacency": self.adjacency,
+            "chains": self.chains,
+            "private": self.private,
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            **self.model.normal_prior(self.public),
+            "independent_draws": self.settings.releases(self.chains, None, None).hidden,
+            "public": self.public.to_dict(),
+            "model_spec": to_spec(self.model),
+            **self.settings.describe(),
+        }
+
+    def __str__(self) -> str:
+        from .page import page
+
+        return page(self)
+
+
+def plan(
+    model: Model,
+    public: Public,
+    sampler: Sampler | None = None,
+    *,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    adjacency: Adjacency = "replace",
+    chains: int = 1,
+    private: bool = True,
+    init: npt.ArrayLike | Posterior | Literal["prior"] | None = None,
+    earlier: Sequence[acc.Guarantee] = (),
+) -> Plan:
+    """Decide a run from public facts: choose what the sampler leaves open, price the rest.
+
+    Parameters
+    ----------
+    model
+        The likelihood and its prior.
+    public
+        ``data.public``: no record is seen here.
+    sampler
+        The sampler, any of its parameters left open; ``Barker()`` by default.
+    epsilon, delta
+        The budget of all chains together. Without epsilon the sampler's own parameters are priced.
+    adjacency
+        ``"replace"`` (n public, one record changed) or ``"add_remove"``.
+    chains
+        Number of chains; they share the budget.
+    private
+        False runs without privacy, and says so in the result.
+    init
+        Start of the chains: a point, one point per chain, ``"prior"`` for a draw each from the prior, or a
+        ``Posterior`` of the same parameters, whose mean is the start and whose guarantee is composed into this
+        plan's (the budget pays for both). The prior's centre by default. A point must not be computed from the
+        records.
+    earlier
+        Guarantees of what was released of the same records before, such as ``private_bounds``; the budget pays for
+        them too.
+
+    Returns
+    -------
+    Plan
+        Never costs more than (epsilon, delta).
+
+    Examples
+    --------
+    >>> import pydpmc as dp
+    >>> public = dp.Public(n=10**6, columns=("a", "b", "c"), has_target=True, row_norm=1.0)
+    >>> plan = dp.plan(dp.LogisticRegression(), public, dp.Barker(), epsilon=1.0, delta=1e-6)
+    >>> plan.guarantee.epsilon(1e-6) <= 1.0
+    True
+    """
+    sampler = Barker() if sampler is None else sampler
+    _check(model, public, sampler, adjacency, private)
+    refuse_groups_without_proof(sampler, public)
+    chains = whole(chains, "chains", most=MOST_CHAINS)
+    _check_budget(epsilon, delta, private)
+    model.check_public(public)
+    warm, init = warm_start(model, public, init)
+    before = (*warm, *_guarantees(earlier))
+    request = Request(model, public, sampler, adjacency, chains, private, epsilon, delta, before)
+    settings = sampler.choose(request)
+    if adjacency == "add_remove":
+        public = dataclasses.replace(public, n=public.public_n or 0)
+    guarantee = (
+        acc.compose(
+            [*settings.uses(adjacency, chains), *before],
+            adjacency=adjacency,
+            assumptions=(*settings.assumptions, *([FIXED_IN_ADVANCE] if before else [])),
+            unit=public.unit,
+            total_variation=settings.total_variation(chains),
+        )
+        if private
+        else acc.Guarantee(events=(), adjacency=adjacency, void=NOT_PRIVATE, unit=public.unit)
+    )
+    if epsilon is not None and delta is not None and guarantee.epsilon(delta) > epsilon:
+        raise BudgetError(
+            f"epsilon = {epsilon:g} at delta = {delta:g} cannot pay for a run of {settings.steps} steps in each of "
+            f"{chains} chain(s) at any useful scale; raise it, or lower steps, w or chains"
+        )
+    return Plan(
+        model=model,
+        public=public,
+        settings=settings,
+        adjacency=adjacency,
+        chains=chains,
+        private=private,
+        epsilon=epsilon,
+        delta=delta,
+        guarantee=guarantee,
+        forecast=settings.forecast(model, public, chains),
+        init=planned_starts(init, chains, request.dim),
+    )
+
+
+def _check(model: Any, public: Any, sampler: Any, adjacency: str, private: Any) -> None:
+    if not isinstance(model, Model):
+        raise WrongType(f"model must be a pydpmc model such as LogisticRegression(), not {given(model)}")
+    if not isinstance(public, Public):
+        raise WrongType(f"public must be data.public (no record is seen by plan), not {given(public)}")
+    if not isinstance(sampler, Sampler):
+        raise WrongType(f"sampler must be a pydpmc sampler such as Barker(), not {given(sampler)}")
+    one_of(adjacency, "adjacency", ("replace", "add_remove"))
+    yes_or_no(private, "private")
+
+
+def _guarantees(earlier: Any) -> tuple[acc.Guarantee, ...]:
+    if not isinstance(earlier, Sequence) or not all(isinstance(one, acc.Guarantee) for one in earlier):
+        raise WrongType(f"earlier must be a list of Guarantee, such as [bounds.guarantee], not {given(earlier)}")
+    return tuple(earlier)
+
+
+def _check_budget(epsilon: float | None, delta: float | None, private: bool) -> None:
+    if not private:
+        if epsilon is not None or delta is not None:
+            raise InvalidArgument("private=False spends no budget: leave epsilon and delta out")
+        return
+    if epsilon is not None:
+        positive(epsilon, "epsilon")
+    if epsilon is not None and delta is None:
+        raise InvalidArgument("delta must be given with epsilon; a usual choice is well below 1/n, such as 1e-6")
+    if delta is not None:
+        small_delta(delta)

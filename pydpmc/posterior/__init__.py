@@ -1,0 +1,1 @@
+"""What leaves a run, and what is made of it."""

@@ -1,0 +1,211 @@
+"""Posterior: everything that leaves a run, all of it covered by its guarantee."""
+
+from __future__ import annotations
+
+import dataclasses
+import html
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from ..accounting import Guarantee
+from ..checks import file_path
+from . import inference, storage
+from .fields import Unsafe, description, fields_of
+from .inference import Intervals, WaldTest
+from .stats import SamplerStats
+from .summary import Summary, summarise
+
+if TYPE_CHECKING:
+    from .prediction import Prediction
+
+Floats = npt.NDArray[np.float64]
+CONDITIONAL = "The guarantee of these draws is conditional: guarantee.statement() says on what."
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """Posterior draws with their guarantee. It holds no reference to the data.
+
+    Attributes
+    ----------
+    draws
+        Draws by parameter name, each of shape (chain, draw, size).
+    labels
+        Names of the entries of a parameter with more than one, for tables.
+    guarantee
+        What was promised to the people in the data.
+    plan
+        The plan, as plain values.
+    acceptance
+        Share of accepted proposals of each chain. Every accept bit was charged, so this costs nothing more.
+    interrupted
+        Whether the run was stopped before its last step. The guarantee covers all planned steps.
+    unsafe
+        Diagnostics outside the guarantee, only after ``unsafe_diagnostics=True``, which voids it.
+    sampler_stats
+        How NUTS went (divergences, tree depth, step size), only after ``private=False``.
+    ledger_entry
+        What the ledger that paid for the run says of it: which run, of which budget, what was left after it.
+
+    Examples
+    --------
+    >>> import numpy as np, pydpmc as dp
+    >>> data = dp.Data(np.r_[np.ones(700), np.zeros(300)])
+    >>> post = dp.sample(dp.BernoulliLogit(), data, dp.Barker(steps=2000), private=False, progress=False)
+    >>> post.draws["theta"].shape
+    (1, 1600, 1)
+    """
+
+    draws: Mapping[str, Floats]
+    labels: Mapping[str, tuple[str, ...]]
+    guarantee: Guarantee
+    plan: Mapping[str, Any]
+    acceptance: tuple[float, ...]
+    interrupted: bool = False
+    unsafe: Unsafe | None = field(default=None)
+    sampler_stats: SamplerStats | None = None
+    ledger_entry: Mapping[str, Any] | None = None
+
+    @property
+    def private(self) -> bool:
+        """Whether the result carries a guarantee and may be released under it."""
+        return self.guarantee.void is None
+
+    def summary(self) -> Summary:
+        """Return mean, sd, quantiles, effective sample size and R-hat of every parameter."""
+        conditional = self.private and self.guarantee.assumptions
+        table = summarise(self.draws, self.labels, bool(self.plan.get("independent_draws")))
+        return dataclasses.replace(table, note=CONDITIONAL if conditional else "")
+
+    def interval(self, level: float = 0.9, parameters: str | Sequence[str] | None = None) -> Intervals:
+        """Return confidence intervals for the parameters, computed from the draws alone: they cost nothing.
+
+        They cover the truth in a share `level` of all data sets if the model is right, although the draws are those of
+        a tempered posterior: the spread of the draws is scaled to what is known of the parameters, and the pull of the
+        prior is undone. Priors must be Normal or Flat.
+
+        Parameters
+        ----------
+        level
+            Share of data sets in which an interval covers the truth.
+        parameters
+            Names of parameters, or of blocks of them; all by default.
+
+        Examples
+        --------
+        >>> import numpy as np, pydpmc as dp
+        >>> data = dp.Data(np.r_[np.ones(700), np.zeros(300)])
+        >>> post = dp.sample(dp.BernoulliLogit(), data, dp.Barker(steps=20_000), private=False, progress=False)
+        >>> low, high = post.interval(0.99)["theta"]
+        >>> bool(low < np.log(0.7 / 0.3) < high)
+        True
+        """
+        return inference.interval(self, level, parameters)
+
+    def wald_test(self, null: npt.ArrayLike = 0.0, parameters: str | Sequence[str] | None = None) -> WaldTest:
+        """Return a test that the parameters have the values `null`, from the draws alone; see `interval`.
+
+        Parameters
+        ----------
+        null
+            One value for all parameters, or one for each.
+        parameters
+            Names of parameters, or of blocks of them; all by default.
+
+        Examples
+        --------
+        >>> import numpy as np, pydpmc as dp
+        >>> data = dp.Data(np.r_[np.ones(700), np.zeros(300)])
+        >>> post = dp.sample(dp.BernoulliLogit(), data, dp.Barker(steps=20_000), private=False, progress=False)
+        >>> post.wald_test(null=0.0).p_value < 1e-6
+        True
+        """
+        return inference.wald_test(self, null, parameters)
+
+    def table(self, format: Literal["markdown", "latex"] = "markdown", **options: Any) -> str:
+        """Return the summary as a table for a paper; options: ``columns``, ``digits``."""
+        from .tables import table
+
+        return table(self, format, **options)
+
+    def predict(self, x: npt.ArrayLike, *, level: float = 0.9, draws: int = 1000) -> Prediction:
+        """Return the posterior of the mean of y given each row of `x`, averaged over at most `draws` draws.
+
+        `x` has the columns of the data the run was given (``schema.encode`` makes them); rows are brought within the
+        declared bounds as the records were. For classifiers the mean is the probability of class 1. The interval is
+        that of the mean, not of a new observation.
+        """
+        from .prediction import predict
+
+        return predict(self, x, level=level, draws=draws)
+
+    def predict_proba(self, x: npt.ArrayLike, *, level: float = 0.9, draws: int = 1000) -> Prediction:
+        """Return the posterior of the probabilities of the classes given each row of `x`; see `predict`."""
+        from .prediction import predict_proba
+
+        return predict_proba(self, x, level=level, draws=draws)
+
+    def to_arviz(self) -> Any:
+        """Return an ``arviz.InferenceData`` (ArviZ 0.x) or ``DataTree`` (1.x), the guarantee in its attributes."""
+        from .arviz import to_arviz
+
+        return to_arviz(self)
+
+    def plot_trace(self, parameters: Sequence[str] | None = None) -> Any:
+        """Return a matplotlib figure: density and trace of each parameter, a colour per chain."""
+        from .plots import plot_trace
+
+        return plot_trace(self, parameters)
+
+    def plot_forest(self, parameters: Sequence[str] | None = None, *, level: float = 0.9) -> Any:
+        """Return a matplotlib figure: credible intervals of each parameter."""
+        from .plots import plot_forest
+
+        return plot_forest(self, parameters, level=level)
+
+    def plot_prior_posterior(self, parameters: Sequence[str] | None = None) -> Any:
+        """Return a matplotlib figure: prior and posterior density of each parameter."""
+        from .plots import plot_prior_posterior
+
+        return plot_prior_posterior(self, parameters)
+
+    def plot_privacy(self) -> Any:
+        """Return a matplotlib figure: epsilon over delta, and over what has been released."""
+        from .plots import plot_privacy
+
+        return plot_privacy(self)
+
+    def report(self, path: str | Path, **options: Any) -> None:
+        """Write one self-contained HTML page that explains the result and its guarantee to a person.
+
+        Options: ``title``; ``schema``, to show the columns as they were declared. A run that was charged to a ledger
+        shows its entry.
+        """
+        from .report import write
+
+        write(self, path, **options)
+
+    def save(self, path: str | Path) -> None:
+        """Write draws and guarantee to a ``.npz`` or ``.nc`` (netCDF 3) file, without pickle."""
+        storage.save(file_path(path, "path"), dict(self.draws), description(self))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Posterior:
+        """Read what `save` wrote."""
+        return storage.load(file_path(path, "path"), lambda draws, saved: cls(draws=draws, **fields_of(saved)))
+
+    def __str__(self) -> str:
+        return f"{self.summary()}\n\n{self.guarantee.statement()}"
+
+    def __repr__(self) -> str:
+        shapes = ", ".join(f"{name} {values.shape}" for name, values in self.draws.items())
+        return f"Posterior({shapes}; {'private' if self.private else 'NOT PRIVATE'})"
+
+    def _repr_html_(self) -> str:
+        statement = html.escape(self.guarantee.statement())
+        return f"<div>{self.summary()._repr_html_()}<p>{statement}</p></div>"

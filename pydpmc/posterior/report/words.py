@@ -1,0 +1,92 @@
+"""The report's sentences: what is promised, what one record can change, what is not covered."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from ...rounding import upper
+from ..facts import delta_of
+from ..privacy_curves import attack_success, best_guess
+
+if TYPE_CHECKING:
+    from ...accounting import Guarantee
+    from ..posterior import Posterior
+
+FALSE_POSITIVE_RATES = (0.001, 0.01, 0.05, 0.1)
+
+
+def headline(post: Posterior) -> str:
+    """Return the guarantee as a headline."""
+    if not post.private:
+        return "There is NO privacy guarantee"
+    delta = delta_of(post)
+    return f"epsilon = {upper(post.guarantee.epsilon(delta), 4)} at delta = {delta:g}, for {post.guarantee.unit}"
+
+
+def in_short(post: Posterior) -> str:
+    """Return what the headline means for one of those who are protected."""
+    return (
+        f"Who knows everything else and must choose between two versions of {post.guarantee.unit} is right in at most "
+        f"{_percent(best_guess(post.guarantee))} of cases; tossing a coin gives 50 %."
+    )
+
+
+def promise(post: Posterior) -> list[str]:
+    """Return the promise in plain words."""
+    guarantee = post.guarantee
+    if guarantee.void is not None:
+        return [f"These results are not protected: {guarantee.void}. They must not be released as private."]
+    delta, unit = delta_of(post), guarantee.unit.removeprefix("one ")
+    change = {
+        "replace": f"{guarantee.unit} in the data had been any other {unit}",
+        "add_remove": f"{guarantee.unit} had been left out of the data, or added to it",
+    }[guarantee.adjacency]
+    factor = upper(math.exp(min(guarantee.epsilon(delta), 700.0)), 3)
+    return [
+        f"Everything on this page would have come out almost the same if {change}. "
+        f"That holds for every {unit}, whatever it says, and against anyone, whatever else they know and however much "
+        "they compute.",
+        f"Almost the same means: the chance of any outcome is at most {factor} times (e to the epsilon) what it would "
+        f"have been otherwise, plus {delta:g} (delta), in both directions.",
+    ]
+
+
+def one_record(guarantee: Guarantee) -> tuple[list[str], list[tuple[str, str, str]]]:
+    """Return what an attacker can learn of one record: sentences, and rows of the table of attack success."""
+    guess = _percent(best_guess(guarantee))
+    rates = attack_success(guarantee, FALSE_POSITIVE_RATES)
+    rows = [
+        (f"{100 * rate:g} %", _percent(bound), f"{bound / rate:.2g} times")
+        for rate, bound in zip(FALSE_POSITIVE_RATES, rates, strict=True)
+    ]
+    sentences = [
+        f"Suppose an attacker knows everything but {guarantee.unit}, has narrowed that down to two possibilities, and "
+        "sees everything on this page. If the two are equally likely beforehand, the best possible attack names the "
+        f"right one in at most {guess} of cases; guessing gives 50 %.",
+        "A careful attacker accuses only when the evidence is strong. The table bounds how often such an attack is "
+        "right when it may be wrong at the given rate. Without any release the two rates would be equal.",
+    ]
+    return sentences, rows
+
+
+def not_covered(post: Posterior) -> list[str]:
+    """Return what the promise rests on and what it does not speak of."""
+    guarantee = post.guarantee
+    several = "someone with several records has several times the exposure"
+    return [
+        *(f"Assumed: {text}." for text in guarantee.assumptions),
+        *([] if guarantee.assumptions else ["No assumption is made on whether the chains have converged."]),
+        f"The promise is made to {guarantee.unit}" + (f"; {several}." if guarantee.unit == "one record" else "."),
+        "The bounds, the model, the prior and the settings below were chosen without looking at the records. This the "
+        "software cannot check.",
+        "Other releases from the same records add to the cost; they compose.",
+        "It does not promise that nothing can be learned about people like those in the data: that is what a study "
+        "is for.",
+        "The time the computation took, and the machine it ran on, are not covered.",
+    ]
+
+
+def _percent(value: float) -> str:
+    text = upper(100.0 * value, 3)
+    return f"{text} %"

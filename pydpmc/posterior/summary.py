@@ -1,0 +1,95 @@
+"""The table of a posterior: one row per scalar parameter."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..diagnostics import ess, rhat
+
+Floats = npt.NDArray[np.float64]
+COLUMNS = ("mean", "sd", "5%", "50%", "95%", "ess", "rhat")
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Rows by parameter name, each a mapping from column to number; prints as a table."""
+
+    rows: Mapping[str, Mapping[str, float]]
+    note: str = ""  # printed below the table
+
+    def __getitem__(self, name: str) -> Mapping[str, float]:
+        return self.rows[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def column(self, name: str) -> Floats:
+        """Return one column as an array, in the order of the rows."""
+        return np.array([row[name] for row in self.rows.values()])
+
+    def __str__(self) -> str:
+        width = max([9, *(len(name) for name in self.rows)])
+        lines = [" " * width + "".join(f"{c:>11}" for c in COLUMNS)]
+        for name, row in self.rows.items():
+            lines.append(f"{name:<{width}}" + "".join(f"{_cell(c, row[c]):>11}" for c in COLUMNS))
+        return "\n".join([*lines, self.note] if self.note else lines)
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{html.escape(c)}</th>" for c in COLUMNS)
+        body = "".join(
+            f"<tr><th>{html.escape(name)}</th>" + "".join(f"<td>{_cell(c, row[c])}</td>" for c in COLUMNS) + "</tr>"
+            for name, row in self.rows.items()
+        )
+        return f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>{html.escape(self.note)}"
+
+
+def summarise(draws: Mapping[str, Floats], labels: Mapping[str, tuple[str, ...]], independent: bool = False) -> Summary:
+    """Return the summary of draws of shape (chain, draw, size) by parameter name.
+
+    Independent draws are worth their number, and there is nothing for R-hat to compare.
+    """
+    rows = {name: _row(values) for name, values in scalar_draws(draws, labels).items()}
+    if independent:
+        count = next(iter(draws.values())).shape[0:2]
+        rows = {name: row | {"ess": float(count[0] * count[1]), "rhat": math.nan} for name, row in rows.items()}
+    return Summary(rows)
+
+
+def scalar_draws(draws: Mapping[str, Floats], labels: Mapping[str, tuple[str, ...]]) -> dict[str, Floats]:
+    """Return the draws of every scalar parameter, of shape (chain, draw), by its name in tables and plots."""
+    scalars = {}
+    for name, values in draws.items():
+        for j, row_name in enumerate(row_names(name, values.shape[2], labels)):
+            scalars[row_name] = values[:, :, j]
+    return scalars
+
+
+def row_names(name: str, size: int, labels: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """Return the name of each entry of a parameter."""
+    entries = labels.get(name)
+    if size == 1 and not entries:
+        return (name,)
+    return tuple(f"{name}[{entry}]" for entry in entries or range(size))
+
+
+def _row(values: Floats) -> dict[str, float]:
+    if values.shape[1] == 0:
+        return dict.fromkeys(COLUMNS, float("nan"))
+    low, middle, high = np.quantile(values, (0.05, 0.5, 0.95))
+    numbers = (values.mean(), values.std(ddof=1) if values.size > 1 else 0.0, low, middle, high)
+    return dict(zip(COLUMNS, (*map(float, numbers), ess(values), rhat(values)), strict=True))
+
+
+def _cell(column: str, value: float) -> str:
+    if not np.isfinite(value):
+        return "-"
+    return f"{value:.0f}" if column == "ess" else f"{value:.3f}" if column == "rhat" else f"{value:.4g}"

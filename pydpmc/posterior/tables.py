@@ -1,0 +1,86 @@
+"""The table of a posterior for a paper, in markdown or LaTeX."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
+from ..checks import one_of, whole
+from ..errors import InvalidArgument
+from ..rounding import upper
+from .facts import delta_of
+from .summary import COLUMNS
+
+if TYPE_CHECKING:
+    from .posterior import Posterior
+
+DEFAULT_COLUMNS = ("mean", "sd", "5%", "95%", "ess", "rhat")
+_LATEX = {"\\": r"\textbackslash{}", **{c: f"\\{c}" for c in "&%$#_{}"}, "~": r"\textasciitilde{}", "^": r"\^{}"}
+_LATEX |= {"<": r"\textless{}", ">": r"\textgreater{}"}
+
+
+def table(
+    post: Posterior,
+    format: Literal["markdown", "latex"] = "markdown",
+    *,
+    columns: Sequence[str] = DEFAULT_COLUMNS,
+    digits: int = 3,
+) -> str:
+    """Return the summary as a table with the guarantee as its caption."""
+    unknown = [name for name in columns if name not in COLUMNS]
+    if unknown:
+        raise InvalidArgument(f"columns must be some of {', '.join(COLUMNS)}, not {unknown[0]!r}")
+    one_of(format, "format", ("markdown", "latex"))
+    whole(digits, "digits")
+    rows = [[name, *(cell(c, row[c], digits) for c in columns)] for name, row in post.summary().rows.items()]
+    return (_markdown if format == "markdown" else _latex)(["parameter", *columns], rows, caption(post))
+
+
+def caption(post: Posterior) -> str:
+    """Return one sentence: what was fitted, how, and under which guarantee."""
+    how = f"{post.plan.get('model')} by {post.plan.get('sampler')}"
+    if not post.private:
+        return f"Posterior of {how}. Without any privacy guarantee: {post.guarantee.void}."
+    delta = delta_of(post)
+    epsilon = upper(post.guarantee.epsilon(delta), 4)
+    return f"Posterior of {how}, ({epsilon}, {delta:g})-differentially private for {post.guarantee.unit}."
+
+
+def cell(column: str, value: float, digits: int) -> str:
+    """Return a number as the table shows it."""
+    if not math.isfinite(value):
+        return "-"
+    return f"{value:.0f}" if column == "ess" else f"{value:.2f}" if column == "rhat" else f"{value:.{digits}g}"
+
+
+def _markdown(head: list[str], rows: list[list[str]], text: str) -> str:
+    def line(cells: list[str]) -> str:
+        return "| " + " | ".join(c.replace("|", r"\|") for c in cells) + " |"
+
+    rule = "|---|" + "---:|" * (len(head) - 1)
+    return "\n".join([line(head), rule, *map(line, rows), "", text])
+
+
+def _latex(head: list[str], rows: list[list[str]], text: str) -> str:
+    def line(cells: list[str]) -> str:
+        return " & ".join(_escaped(c) for c in cells) + r" \\"
+
+    return "\n".join(
+        [
+            r"\begin{table}",
+            rf"\caption{{{_escaped(text)}}}",
+            rf"\begin{{tabular}}{{l{'r' * (len(head) - 1)}}}",
+            r"\hline",
+            line(head),
+            r"\hline",
+            *map(line, rows),
+            r"\hline",
+            r"\end{tabular}",
+            r"\end{table}",
+        ]
+    )
+
+
+def _escaped(text: str) -> str:
+    return "".join(_LATEX.get(c, c) for c in text)

@@ -1,0 +1,1 @@
+"""Bounds that nobody knows, found within the budget."""

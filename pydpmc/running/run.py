@@ -1,0 +1,235 @@
+"""Run a plan: cross into the compiled core, a chunk of steps at a time, and wrap what may leave."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import _core
+from ..accounting import Guarantee
+from ..checks import whole, yes_or_no
+from ..data.data import Data, require_data
+from ..errors import InvalidArgument
+from ..ledger.ledger import Ledger
+from ..models import Model
+from ..planning.plan import Adjacency, Plan, plan
+from ..planning.starts import start_points
+from ..posterior.fields import Unsafe
+from ..posterior.posterior import Posterior
+from ..posterior.stats import sampler_stats
+from ..samplers.barker.settings import Settings
+from ..samplers.base import Sampler
+from .core_errors import core_errors
+from .progress import Progress, say_resumed
+from .safekeeping import Safekeeping
+from .threads import usable_threads
+
+SEEDED = "a seed was given: whoever knows it can replay every random choice. For tests only, not for release"
+DIAGNOSED = "unsafe diagnostics were asked for: they reveal facts of the records that no budget paid for"
+CHUNK_SECONDS = 0.2
+BLOCK = 4096
+
+Floats = npt.NDArray[np.float64]
+
+
+def run(
+    plan: Plan,
+    data: Data,
+    *,
+    draws: int | None = None,
+    warmup: int | None = None,
+    threads: int | None = None,
+    progress: bool = True,
+    ledger: Ledger | str | Path | None = None,
+    checkpoint: str | Path | None = None,
+    seed: int | None = None,
+    unsafe_diagnostics: bool = False,
+) -> Posterior:
+    """Run a plan on the data it was made for.
+
+    Nothing here changes the cost: every planned step of every chain is paid for, kept or not.
+
+    Parameters
+    ----------
+    plan
+        From ``pydpmc.plan``.
+    data
+        The records; their public facts must be those of the plan.
+    draws
+        Most draws to keep of each chain (thinned evenly); 10,000 by default.
+    warmup
+        Steps to leave out at the start of each chain; a fifth by default.
+    threads
+        Threads to use; all cores by default. Draws do not depend on it.
+    progress
+        Whether to show one line per chain when the run takes longer than two seconds.
+    ledger
+        The ledger of the data set, or its file: the run is charged before it reads a record, or refused.
+    checkpoint
+        A file to save the run in every few seconds. If it exists the run goes on from there, at no further cost; if
+        it holds a finished run, that is returned.
+    seed
+        For tests: makes the run repeatable and voids its guarantee.
+    unsafe_diagnostics
+        Adds ``post.unsafe`` (the share of clipped ratios) and voids the guarantee.
+
+    Returns
+    -------
+    Posterior
+        After Ctrl-C, the draws made so far.
+    """
+    _check_data(plan, data)
+    yes_or_no(progress, "progress")
+    yes_or_no(unsafe_diagnostics, "unsafe_diagnostics")
+    seed = None if seed is None else whole(seed, "seed", least=0, most=2**64 - 1)
+    steps = plan.settings.steps
+    release = plan.settings.releases(plan.chains, draws, warmup)
+    workers = usable_threads(threads)
+    out = np.empty((release.chains, release.kept, plan.settings.dim))
+    if unsafe_diagnostics and not isinstance(plan.settings, Settings):
+        raise InvalidArgument("unsafe_diagnostics: only the Barker sampler counts what it clips")
+    common = {
+        **_target_arguments(plan, data),
+        "init": start_points(plan, release.chains, seed),
+        "draws": out,
+        "warmup": release.warmup,
+        "thin": release.thin,
+        "seed": seed,
+    }
+    void = _void(plan, seed is not None, unsafe_diagnostics)
+    keeping = Safekeeping(plan, data, release, out, ledger, checkpoint)
+    keeping.refuse(void)
+    with core_errors():
+        core = plan.settings.start(_core, common, data)
+    with keeping, core_errors():
+        keeping.begin(core)
+        if progress and core.steps_done > 0:
+            say_resumed(checkpoint, core.steps_done, steps)
+        shown = Progress(release.chains, steps, progress, core.steps_done)
+        interrupted = _advance(core, steps, workers, shown, keeping)
+        keeping.end(core)
+    made = release.of(out, core.steps_done)
+    post = _posterior(plan, core, made, void, unsafe_diagnostics, interrupted)
+    return dataclasses.replace(post, ledger_entry=keeping.ledger_entry)
+
+
+def sample(
+    model: Model,
+    data: Data,
+    sampler: Sampler | None = None,
+    *,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    adjacency: Adjacency = "replace",
+    chains: int = 1,
+    private: bool = True,
+    init: npt.ArrayLike | Posterior | Literal["prior"] | None = None,
+    earlier: Sequence[Guarantee] = (),
+    **run_options: Any,
+) -> Posterior:
+    """Plan, then run: posterior draws of `model` given `data` within a privacy budget.
+
+    Takes the arguments of `plan` (with the data in place of its public facts) and of `run`.
+
+    Examples
+    --------
+    >>> import numpy as np, pydpmc as dp
+    >>> x = np.repeat([1.0, 0.0], [60_000, 40_000])
+    >>> post = dp.sample(dp.BernoulliLogit(), dp.Data(x), epsilon=1.0, delta=1e-6, progress=False)
+    >>> post.guarantee.epsilon(1e-6) <= 1.0
+    True
+    """
+    require_data(data)
+    planned = plan(
+        model,
+        data.public,
+        sampler,
+        epsilon=epsilon,
+        delta=delta,
+        adjacency=adjacency,
+        chains=chains,
+        private=private,
+        init=init,
+        earlier=earlier,
+    )
+    return run(planned, data, **run_options)
+
+
+def _check_data(plan: Plan, data: Data) -> None:
+    require_data(data)
+    public = data.public
+    if plan.adjacency == "add_remove":
+        public = dataclasses.replace(public, n=public.public_n or 0)
+    if public != plan.public:
+        names = [f.name for f in dataclasses.fields(public)]
+        differing = [name for name in names if getattr(public, name) != getattr(plan.public, name)]
+        raise InvalidArgument(f"data differs from the plan in its public facts ({', '.join(differing)}); plan again")
+    if plan.model.label_count is not None:
+        data.require_labels(type(plan.model).__name__, plan.model.label_count)
+
+
+def _target_arguments(plan: Plan, data: Data) -> dict[str, Any]:
+    model, public = plan.model, data.public
+    return {
+        "rows": data._rows,
+        "columns": public.width,
+        "has_target": public.has_target,
+        "model": model.core_name,
+        "intercept": model.has_intercept,
+        "constants": model.constants,
+        "prior": model.prior_table(public),
+        **({"group_start": data._group_start} if public.grouped else {}),
+    }
+
+
+def _advance(core: Any, steps: int, threads: int, progress: Progress, keeping: Safekeeping) -> bool:
+    """Run all steps in chunks of about a fifth of a second; return whether Ctrl-C stopped them."""
+    chunk = 1
+    with progress:
+        try:
+            while core.steps_done < steps:
+                started = time.perf_counter()
+                core.advance(min(chunk, steps - core.steps_done), threads, BLOCK)
+                elapsed = max(time.perf_counter() - started, 1e-6)
+                chunk = max(1, min(4 * chunk, int(chunk * CHUNK_SECONDS / elapsed)))
+                progress.update(core.steps_done)
+                keeping.after_chunk(core)
+        except KeyboardInterrupt:
+            return True
+    return False
+
+
+def _void(plan: Plan, seeded: bool, unsafe_diagnostics: bool) -> str | None:
+    reasons = (plan.guarantee.void, SEEDED if seeded else None, DIAGNOSED if unsafe_diagnostics else None)
+    return "; ".join(reason for reason in reasons if reason) or None
+
+
+def _posterior(
+    plan: Plan, core: Any, theta: Floats, void: str | None, unsafe_diagnostics: bool, interrupted: bool
+) -> Posterior:
+    draws, labels, start = {}, {}, 0
+    for block in plan.model.blocks(plan.public):
+        values = np.array(theta[:, :, start : start + block.size])
+        draws[block.name] = np.exp(values) if block.positive else values
+        labels[block.name] = block.labels
+        start += block.size
+    unsafe = None
+    if unsafe_diagnostics and isinstance(plan.settings, Settings):
+        reads = core.steps_done * plan.chains * (plan.settings.batch_size or core.units)
+        unsafe = Unsafe(clipped_share=core.clipped / max(1, reads))
+    return Posterior(
+        draws=draws,
+        labels=labels,
+        guarantee=dataclasses.replace(plan.guarantee, void=void),
+        plan=plan.describe(),
+        acceptance=tuple(accepted / max(1, core.steps_done) for accepted in getattr(core, "accepted", ())),
+        interrupted=interrupted,
+        unsafe=unsafe,
+        sampler_stats=None if plan.private else sampler_stats(core, theta.shape[1]),
+    )

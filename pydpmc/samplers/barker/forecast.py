@@ -1,0 +1,163 @@
+"""What a random walk can be expected to do, from public facts alone."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...data.public import Public
+from ...models import Model
+from ..units import lipschitz_of_unit
+from .settings import Settings
+
+ENOUGH_DRAWS = 100.0
+SOME_DRAWS = 20.0
+UPHILL_SPEED = 0.4  # mean of the positive part of a standard normal: moves up a steep slope are kept
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """Expected behaviour of the chains, computed without looking at a record.
+
+    Attributes
+    ----------
+    posterior_sd
+        Expected posterior standard deviation of a coefficient, if the features fill all directions equally.
+    acceptance
+        Expected share of accepted proposals.
+    travel
+        How far a coefficient diffuses in one chain.
+    climb
+        How far one chain can climb towards a distant posterior.
+    start_distance
+        How far the posterior is from the default start, if the truth is one prior standard deviation away.
+    effective_draws
+        Expected effective draws of all chains together.
+    clipped_at_most
+        Largest possible share of clipped log-likelihood ratios: 0 where a Lipschitz constant rules them out.
+    n, w
+        Public number of records, and tempering weight.
+    never_clipped
+        What would rule clipping out, as the end of a sentence; empty if nothing in this sampler would.
+    convex
+        Whether the model is: then hidden chains can be paid for by the draw.
+    """
+
+    posterior_sd: float | None
+    acceptance: float | None
+    travel: float
+    climb: float
+    start_distance: float | None
+    effective_draws: float | None
+    clipped_at_most: float
+    n: int | None = None
+    w: float = 1.0
+    never_clipped: str = ""
+    convex: bool = False
+
+    @property
+    def mixes(self) -> bool | None:
+        """Whether the budget can be expected to mix the chains; None if nothing is known."""
+        if self.effective_draws is None:
+            return None
+        reaches = self.start_distance is None or self.climb >= self.start_distance
+        return self.effective_draws >= ENOUGH_DRAWS and reaches
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Return the lines of the plan's page."""
+        rows = [("a chain can travel", f"{self.travel:.3g} per coefficient by diffusion, {self.climb:.3g} uphill")]
+        if self.posterior_sd is not None:
+            about = f"{self.posterior_sd:.3g} (rows of the declared length, every way alike)"
+            rows.append(("posterior sd, about", about))
+        if self.effective_draws is not None:
+            rows.append(("effective draws", f"at best about {self.effective_draws:,.0f}"))
+        unclipped = "none: the clip is never reached (Lipschitz bound)"
+        clipped = "unknown: the clip may act, and then biases the posterior"
+        rows.append(("ratios clipped", unclipped if self.clipped_at_most == 0.0 else clipped))
+        rows.append(("can it mix?", self._verdict()))
+        return rows
+
+    def _verdict(self) -> str:
+        if self.effective_draws is None:
+            return "unknown: a forecast needs declared bounds and a public number of records (public_n)"
+        if self.mixes:
+            return "yes, unless some direction is much wider than the others: check R-hat and ess"
+        if self.effective_draws >= ENOUGH_DRAWS:
+            return "yes, from a start nearer to the posterior than the prior's centre"
+        return "barely: few effective draws" if self.effective_draws >= SOME_DRAWS else "no: too few effective draws"
+
+    def advice(self, private: bool) -> list[str]:
+        """Return what would help."""
+        advice = []
+        if private and self.effective_draws is not None and self.effective_draws < ENOUGH_DRAWS and self.n is not None:
+            short = ENOUGH_DRAWS / max(self.effective_draws, 1e-12)
+            advice += [
+                f"{ENOUGH_DRAWS:.0f} effective draws would need about {self.n * short:,.2g} records,",
+                f"or w = {self.w / short:.2g} (n0 = {self.w * self.n / short:,.3g}), which widens the posterior "
+                f"{math.sqrt(short):.2g} times,",
+                "or fewer coefficients, fewer chains, a larger epsilon.",
+            ]
+            if self.convex:
+                advice.append("or Langevin(draws=20) under a Normal prior: independent draws, paid for by the draw.")
+        if private and self.mixes is False and self.start_distance is not None and self.climb < self.start_distance:
+            advice.append("a start nearer to the posterior (init=, from public knowledge) would save steps.")
+        if self.n is None:
+            advice.append("declare public_n in Data (a public, rough number of records) for a plan that fits the data.")
+        if private and self.clipped_at_most > 0:
+            advice.append(f"a shorter proposal, or a larger clip, clips less{self.never_clipped}.")
+        return advice
+
+
+def acceptance_rate(relative_step: float) -> float:
+    """Return Barker's expected acceptance for log ratios N(-l^2/2, l^2), l the relative step."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(61)
+    log_ratio = -0.5 * relative_step**2 + relative_step * nodes
+    return float(weights @ (0.5 * (1.0 + np.tanh(0.5 * log_ratio)))) / math.sqrt(2.0 * math.pi)
+
+
+def posterior_sd(model: Model, public: Public, n: int | None, w: float) -> float | None:
+    """Return the posterior standard deviation to expect of a coefficient, or None."""
+    information = model.information(public)
+    precision = float(model.prior_precision(public).mean())
+    if information is None or n is None:
+        return 1.0 / math.sqrt(precision) if precision > 0 else None
+    return 1.0 / math.sqrt(w * n * information + precision)
+
+
+def _rules_clipping_out(model: Model, public: Public) -> str:
+    if public.grouped:  # plan_page.py says what helps there
+        return ""
+    if model.lipschitz(public) is None:
+        return "; a model with a Lipschitz constant is never clipped"
+    return "; with a bounded proposal and clip left open nothing is clipped"
+
+
+def forecast(model: Model, public: Public, settings: Settings, chains: int) -> Forecast:
+    """Return the forecast of a fully specified run."""
+    dim, steps, move = settings.walk.dim, settings.steps, settings.walk.step
+    lipschitz = lipschitz_of_unit(model, public)
+    safe = lipschitz is not None and settings.clip >= lipschitz * settings.walk.reach * (1.0 - 1e-9)
+    sd = posterior_sd(model, public, settings.n, settings.w)
+    known = sd is not None and model.information(public) is not None and settings.n is not None
+    acceptance = acceptance_rate(move * math.sqrt(dim) / sd) if sd is not None else None
+    kept = acceptance if acceptance is not None else 0.5
+    draws = None
+    if known and sd is not None:
+        draws = chains * min(steps / 2.0, steps * kept * (move / sd) ** 2 / 4.0)
+    precision = model.prior_precision(public)
+    proper = precision[precision > 0]
+    return Forecast(
+        posterior_sd=sd if known else None,
+        acceptance=acceptance if known else None,
+        travel=move * math.sqrt(steps * kept),
+        climb=UPHILL_SPEED * move * steps,
+        start_distance=float(np.sqrt((1.0 / proper).sum())) if proper.size else None,
+        effective_draws=draws,
+        clipped_at_most=0.0 if safe else 1.0,
+        n=settings.n,
+        w=settings.w,
+        never_clipped=_rules_clipping_out(model, public),
+        convex=model.convex and not public.grouped,
+    )

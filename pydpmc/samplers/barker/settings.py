@@ -1,0 +1,148 @@
+"""What a Barker run is made of, once everything is decided: public numbers only."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...accounting import AcceptBit, Event, MinibatchAcceptBit
+from ...data.public import Public
+from ..base import Release, all_iterates
+from ..batches.arguments import SUBSET_ERROR, subset_arguments
+from .proposal import KINDS, Walk
+
+if TYPE_CHECKING:
+    from ...data.data import Data
+    from ...models import Model
+    from .forecast import Forecast
+
+# The 64-bit threshold and the rounding of D move the log-odds by less than this: docs/privacy/barker.md, lemma 3.
+ARITHMETIC_SLACK = 2e-9
+ROUNDING_UP = 1.0 + 1e-12
+LARGEST_TABLE = 2**31  # under add_remove the number of records is private: room for any
+UNCLIPPED = 1024.0  # log-likelihood per record and step, for runs without privacy
+
+
+@dataclass(frozen=True)
+class Settings:
+    """A fully specified Barker run."""
+
+    steps: int
+    walk: Walk
+    clip: float
+    w: float
+    n: int | None  # None under add_remove
+    batch_size: int = 0  # 0: all records
+    c: float = 1.0
+    room: int = LARGEST_TABLE  # most records there can be: no check of the run may depend on a private n
+
+    @property
+    def kappa(self) -> float:
+        """Variance of D* per unit of batch variance, finite-population factor included."""
+        assert self.n is not None
+        return (1.0 - self.batch_size / self.n) / (self.batch_size - 1)
+
+    @property
+    def v_max(self) -> float:
+        """The largest variance estimate a batch can give."""
+        assert self.n is not None
+        return self.kappa * (self.w * self.n * self.clip) ** 2 * ROUNDING_UP
+
+    @property
+    def bits(self) -> int:
+        """Bits of the integer grid: as fine as 64-bit sums of the table (or of squares of a batch) allow."""
+        if self.batch_size:
+            return min(25, (61 - math.ceil(math.log2(self.batch_size))) // 2)
+        return min(40, 61 - math.ceil(math.log2(self.room)))
+
+    def event(self, adjacency: str) -> Event:
+        """Return what one step releases."""
+        if self.batch_size:
+            assert self.n is not None
+            return MinibatchAcceptBit(b=self.batch_size, n=self.n, v_max=self.v_max, c=self.c)
+        records = 2.0 if adjacency == "replace" else 1.0
+        return AcceptBit(shift=records * self.w * self.clip * ROUNDING_UP + ARITHMETIC_SLACK)
+
+    @property
+    def dim(self) -> int:
+        """The length of theta."""
+        return self.walk.dim
+
+    def uses(self, adjacency: str, chains: int) -> list[tuple[Event, int]]:
+        """Return what all steps of all chains release."""
+        return [(self.event(adjacency), self.steps * chains)]
+
+    def total_variation(self, chains: int) -> float:
+        """Return how far batches are from uniform subsets; the arithmetic of the accept bit is in its shift."""
+        return self.steps * chains * SUBSET_ERROR if self.batch_size else 0.0
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """Return nothing: the guarantee is unconditional."""
+        return ()
+
+    def fits(self, public: Public) -> bool:
+        """Return whether a minibatch run was planned for this number of records."""
+        return not self.batch_size or self.n == public.n
+
+    def releases(self, chains: int, draws: int | None, warmup: int | None) -> Release:
+        """Return which iterates leave: all are covered."""
+        return all_iterates(self.steps, chains, draws, warmup)
+
+    def start(self, core: Any, common: dict[str, Any], data: Data) -> Any:
+        """Return the run in the compiled core, which planning itself never touches."""
+        return core.BarkerRun(**common, **self.core_arguments(core, data.public))
+
+    def forecast(self, model: Model, public: Public, chains: int) -> Forecast:
+        """Return what the chains can be expected to do."""
+        from .forecast import forecast
+
+        return forecast(model, public, self, chains)
+
+    def describe(self) -> dict[str, Any]:
+        """Return the settings as plain values."""
+        return {
+            "sampler": "Barker",
+            "steps": self.steps,
+            "batch_size": self.batch_size or None,
+            "proposal": self.walk.kind,
+            "scale": np.asarray(self.walk.scale).tolist(),
+            "radius": self.walk.radius,
+            "clip": self.clip,
+            "w": self.w,
+            "c": self.c if self.batch_size else None,
+        }
+
+    def rows(self, size: int | None) -> list[tuple[str, str]]:
+        """Return the lines of the plan's page that say what runs."""
+        from .rows import barker_rows
+
+        return barker_rows(self, size)
+
+    def core_arguments(self, core: Any, public: Public) -> dict[str, Any]:
+        """Return the sampler's arguments of ``_core.BarkerRun``."""
+        weight = self.w * public.n / self.batch_size if self.batch_size else self.w
+        arguments: dict[str, Any] = {
+            "proposal": KINDS.index(self.walk.kind),
+            "radius": self.walk.radius,
+            "factor": self.walk.factor().ravel().tolist(),
+            "shift_per_clip": weight,
+            "clip": self.clip,
+            "bits": self.bits,
+            "batch": self.batch_size,
+        }
+        if not self.batch_size:
+            return arguments | {"v_max": 0.0, "c": 1.0, "x_max": 0.0, "atoms": [], "weights": []}
+        bit = MinibatchAcceptBit(b=self.batch_size, n=public.n, v_max=self.v_max, c=self.c)
+        law = bit.correction
+        return arguments | {
+            "v_max": self.v_max,
+            "c": self.c,
+            "x_max": bit.x_max,
+            "atoms": np.concatenate([law.atoms, -law.atoms]).tolist(),
+            "weights": np.tile(0.5 * law.weights, 2).tolist(),
+            **subset_arguments(core, public.n, self.batch_size),
+        }

@@ -1,0 +1,115 @@
+"""Barker DP-MCMC (papers/004): a random walk whose accept bit is all that is released of the data.
+
+Claim: the whole chain is covered, unconditionally, whatever its convergence. Neighbours: replace or add_remove on
+full data, replace on minibatches. Assumes: nothing. Proof: docs/privacy/barker.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy.typing as npt
+
+from ...checks import one_of, positive, whole
+from ...errors import InvalidArgument
+from ..base import Sampler
+from ..weight import check_weight
+from .proposal import KINDS, Scale, as_scale
+
+if TYPE_CHECKING:
+    from ..request import Request
+    from .settings import Settings
+
+
+@dataclass(frozen=True)
+class Barker(Sampler):
+    """Random-walk MCMC with Barker's accept test.
+
+    Whatever is left as None is chosen by ``plan`` from public facts and the budget.
+
+    Parameters
+    ----------
+    steps
+        Steps of each chain. Every one costs privacy.
+    batch_size
+        Records per step; None uses all of them, in the exact test.
+    proposal
+        ``"sphere"`` (uniform on a sphere), ``"ball"`` (uniform in a ball), ``"truncated_gaussian"`` or
+        ``"gaussian"``. All but the last have bounded reach, so that a model with a Lipschitz constant is never
+        clipped; the sphere makes the longest moves for its reach, and so for its cost.
+    scale
+        Size of the proposal: a number, one per coordinate, or a covariance matrix. For ``"sphere"`` and ``"ball"`` a
+        number is the radius. It is public: do not compute it from the records.
+    radius
+        Where ``"truncated_gaussian"`` is cut off, in units of `scale`.
+    clip
+        Bound B on the log-likelihood ratio of one record, or of a group. Left open it is L times the reach of the
+        proposal, times ``max_group_size`` where that is declared.
+    w
+        Tempering weight of the likelihood, in (0, 1]; 1 is the posterior.
+    n0
+        Effective number of records, another way to say w = n0 / n.
+    c
+        Minibatch only: variance C of the normal part of the test (1 to 2).
+    v_max
+        Minibatch only: another way to say `clip`, through the largest variance estimate.
+
+    Examples
+    --------
+    >>> import pydpmc as dp
+    >>> dp.Barker(steps=2000, proposal="ball", scale=0.02).steps
+    2000
+    """
+
+    steps: int | None = None
+    batch_size: int | None = None
+    proposal: Literal["sphere", "ball", "truncated_gaussian", "gaussian"] | None = None
+    scale: npt.ArrayLike | None = None
+    radius: float | None = None
+    clip: float | None = None
+    w: float | None = None
+    n0: float | None = None
+    c: float | None = None
+    v_max: float | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scale", as_scale(self.scale))
+        if self.proposal is not None:
+            one_of(self.proposal, "proposal", KINDS)
+        for name in ("steps", "batch_size"):
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, whole(value, name))
+        for name in ("radius", "clip", "c", "v_max"):
+            value = getattr(self, name)
+            if value is not None:
+                positive(value, name)
+        check_weight(self.w, self.n0)
+        self._refuse_contradictions()
+
+    def choose(self, request: Request) -> Settings:
+        """Fill in what was left open, within the budget."""
+        from .choose import choose
+
+        return choose(request)
+
+    @property
+    def supports_groups(self) -> bool:
+        """Whether groups of records can be protected: in the exact test, on all of them (docs/privacy/groups.md)."""
+        return self.batch_size is None
+
+    @property
+    def given_scale(self) -> Scale | None:
+        """The scale as a number, a vector or a covariance, if it was given."""
+        return as_scale(self.scale)
+
+    def _refuse_contradictions(self) -> None:
+        if self.clip is not None and self.v_max is not None:
+            raise InvalidArgument("clip and v_max say the same thing: give one of them")
+        if self.batch_size is None and (self.c is not None or self.v_max is not None):
+            raise InvalidArgument("c and v_max belong to the minibatch test: give batch_size too")
+        if self.batch_size is not None and self.batch_size < 2:
+            raise InvalidArgument("batch_size must be at least 2")
+        if self.radius is not None and self.proposal != "truncated_gaussian":
+            raise InvalidArgument('radius belongs to proposal="truncated_gaussian"; for "sphere" or "ball" give scale')

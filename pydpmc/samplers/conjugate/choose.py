@@ -1,0 +1,113 @@
+"""Fills in what the caller left open of a conjugate run, from public facts and the budget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from ...errors import BudgetError, InvalidArgument, UnsupportedEventError
+from ...models import GaussianMean, LinearRegression
+from ..request import Request
+from .gaussian_mean import MeanSettings, ball, noise_of
+from .linear_regression import LinearSettings, bounds
+from .settings import ConjugateSettings, Numbers
+
+Settings = TypeVar("Settings", bound=ConjugateSettings)
+UNSPENT = 1e-6  # of epsilon: a search is quick here
+LEAST, MOST = 1e-12, 1e12
+NOT_NOTICED = 2.0**-16, 2.0**-29  # noise without privacy: over what one record adds, and per record
+
+
+def choose(request: Request) -> ConjugateSettings:
+    """Return a fully specified run that costs at most the budget."""
+    if request.chains != 1:
+        raise InvalidArgument(
+            f"chains is {request.chains}, but there are no chains here: use ConjugateSample(draws={request.chains})"
+        )
+    model = request.model
+    if isinstance(model, GaussianMean):
+        return _mean(request, model)
+    if isinstance(model, LinearRegression) and model.sigma is not None:
+        return _linear(request, model, model.sigma)
+    raise UnsupportedEventError(
+        f"{type(model).__name__} has no posterior in closed form here; ConjugateSample takes GaussianMean, and "
+        "LinearRegression with a known sigma"
+    )
+
+
+def _prior(request: Request) -> tuple[Numbers, Numbers]:
+    stated = request.model.normal_prior(request.public)
+    precision = tuple(p for p in stated["prior_precision"] if p is not None)
+    if len(precision) < request.dim:
+        raise UnsupportedEventError("ConjugateSample needs a Normal or Flat prior: others have no closed form")
+    return tuple(m for m in stated["prior_mean"] if m is not None), precision
+
+
+def _mean(request: Request, model: GaussianMean) -> MeanSettings:
+    public, sampler = request.public, request.sampler
+    if sampler.noise_multiplier is not None:
+        raise InvalidArgument("noise_multiplier: the noise of GaussianMean is the posterior's own spread; leave it out")
+    if public.feature_norm is None:
+        raise InvalidArgument(
+            "GaussianMean by ConjugateSample needs declared bounds: pass row_norm or x_bounds to Data"
+        )
+    if request.n is None:
+        raise InvalidArgument(
+            "public_n: under add_remove the posterior's spread must not depend on the private number of records; pass "
+            "a public_n to Data, which is then taken for it"
+        )
+    n, (mean, precision), (centre, radius) = request.n, _prior(request), ball(public)
+    if radius == 0.0:
+        raise InvalidArgument("x_bounds leave room for one value only: there is nothing to estimate")
+
+    def at(w: float) -> MeanSettings:
+        noise = noise_of(w, n, model.sigma, precision)
+        return MeanSettings(sampler.draws, mean, precision, w, noise, model.sigma, n, centre, radius)
+
+    if not request.private or request.epsilon is None or sampler.w is not None or sampler.n0 is not None:
+        return _affordable(request, at(request.w))
+    return _largest(request, at, 1.0)
+
+
+def _linear(request: Request, model: LinearRegression, sigma: float) -> LinearSettings:
+    public, sampler = request.public, request.sampler
+    if model.norm(public) is None or public.y_bounds is None:
+        raise InvalidArgument(
+            "LinearRegression by ConjugateSample needs declared bounds: pass row_norm or x_bounds, and y_bounds to Data"
+        )
+    (mean, precision), facts = _prior(request), bounds(public, model.intercept)
+    if facts[0] == 0.0 or facts[2] == 0.0:
+        raise InvalidArgument("x_bounds or y_bounds leave room for one value only: there is nothing to estimate")
+
+    def at(quiet: float) -> LinearSettings:
+        return LinearSettings(sampler.draws, mean, precision, request.w, 1.0 / quiet, sigma, model.intercept, *facts)
+
+    if sampler.noise_multiplier is not None:
+        return _affordable(request, at(1.0 / sampler.noise_multiplier))
+    if not request.private:
+        return at(1.0 / max(NOT_NOTICED[0], public.n * NOT_NOTICED[1]))
+    if request.epsilon is None:
+        raise InvalidArgument(
+            "noise_multiplier must be set in the sampler when no epsilon is given; or give epsilon and delta, and the "
+            "planner chooses"
+        )
+    return _largest(request, at, MOST)
+
+
+def _affordable(request: Request, settings: Settings) -> Settings:
+    if not request.private or request.epsilon is None or request.fits(settings):
+        return settings
+    raise BudgetError(
+        f"epsilon = {request.epsilon:g} at delta = {request.delta:g} does not pay for {settings.draws} draw(s) with "
+        "these settings; leave w, n0 and noise_multiplier out to have them chosen"
+    )
+
+
+def _largest(request: Request, at: Callable[[float], Settings], most: float) -> Settings:
+    try:
+        return request.largest(at, (LEAST, most), integer=False, unspent=UNSPENT)
+    except BudgetError:
+        raise BudgetError(
+            f"epsilon = {request.epsilon:g} at delta = {request.delta:g} cannot pay for {request.sampler.draws} "
+            "draw(s); raise it, or ask for fewer"
+        ) from None

@@ -1,0 +1,97 @@
+"""Linear regression with known sigma: X'X and X'y are released with noise, draws are post-processing of them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ...accounting import GDP, Event
+from ...data.public import Public
+from ...models import LinearRegression
+from .noised_posterior import NoisedMoments, posterior
+from .noised_sums import NOISE_BITS, plain_normals
+from .settings import ConjugateSettings, Floats
+
+REPLACED = 1.5  # the largest distance of two records' statistics: docs/privacy/conjugate.md, lemma 3
+SLACK = 1e-11
+
+
+@dataclass(frozen=True)
+class LinearSettings(ConjugateSettings):
+    """The statistics of a record are (x x' / R^2, x y / (R B)) / sqrt 2, of norm at most 1."""
+
+    sigma: float
+    intercept: bool
+    norm: float  # R: of a row of features, with the intercept's 1
+    y_middle: float  # subtracted from y; it needs an intercept to go to
+    y_reach: float  # B: of |y - y_middle|
+
+    @property
+    def releases_of_sums(self) -> int:
+        """Once, for any number of draws."""
+        return 1
+
+    @property
+    def statistics_count(self) -> int:
+        """The entries of X'X on and above the diagonal, and those of X'y."""
+        return self.dim * (self.dim + 3) // 2
+
+    @property
+    def clip(self) -> float:
+        """The statistics are scaled to norm 1."""
+        return 1.0
+
+    @cached_property
+    def _upper(self) -> tuple[Any, Any, Floats]:
+        """The places on and above the diagonal, and the weights that keep the Frobenius norm."""
+        i, j = np.triu_indices(self.dim)
+        return i, j, np.where(i == j, 1.0, math.sqrt(2.0))
+
+    def statistics(self, rows: Floats) -> Floats:
+        """Return (x x', x y), scaled."""
+        columns = self.dim - self.intercept
+        x, y = rows[:, :columns] / self.norm, (rows[:, columns] - self.y_middle) / self.y_reach
+        if self.intercept:
+            x = np.hstack([np.full((len(x), 1), 1.0 / self.norm), x])
+        i, j, weight = self._upper
+        return np.asarray(np.hstack([x[:, i] * x[:, j] * weight, x * y[:, None]]) / math.sqrt(2.0))
+
+    def event(self, adjacency: str) -> Event:
+        """Return the Gaussian mechanism, at the exact distance of two records' statistics under replace."""
+        rounding = 2.0 * math.sqrt(self.statistics_count) * math.ldexp(self.noise, -NOISE_BITS)
+        moved = REPLACED + rounding if adjacency == "replace" else 1.0
+        return GDP((moved + SLACK + self.statistics_count * 2.0**-50) / self.noise * (1.0 + 1e-12))
+
+    def moments(self, sums: Floats) -> NoisedMoments:
+        """Return X'X and X'y with the standard deviations of their noise."""
+        i, j, weight = self._upper
+        to_xx, to_xy = math.sqrt(2.0) * self.norm**2, math.sqrt(2.0) * self.norm * self.y_reach
+        xx = np.zeros((self.dim, self.dim))
+        xx[i, j] = xx[j, i] = sums[: len(i)] / weight * to_xx
+        return NoisedMoments(xx, sums[len(i) :] * to_xy, self.noise * to_xx, self.noise * to_xy)
+
+    def draws_from(self, sums: Floats, core: Any, key: bytes) -> Floats:
+        """Return draws from the posterior given the noised moments."""
+        shift = np.zeros(self.dim)
+        shift[0] = self.y_middle
+        prior_mean = np.array(self.prior_mean) - shift
+        mean, root = posterior(self.moments(sums[0]), self.sigma, self.w, prior_mean, np.array(self.prior_precision))
+        return np.asarray(mean + shift + plain_normals(core, key, self.draws, self.dim) @ root.T)
+
+    def fits(self, public: Public) -> bool:
+        """Return whether the settings were made for these bounds."""
+        return (self.norm, self.y_middle, self.y_reach) == bounds(public, self.intercept)
+
+
+def bounds(public: Public, intercept: bool) -> tuple[float, float, float]:
+    """Return R, the middle of y where an intercept can take it up, and B."""
+    norm = LinearRegression(intercept=intercept).norm(public)
+    assert norm is not None
+    assert public.y_bounds is not None
+    low, high = public.y_bounds
+    middle = (low + high) / 2.0 if intercept else 0.0
+    return norm, middle, max(abs(low - middle), abs(high - middle)) * (1.0 + 1e-12)

@@ -1,0 +1,177 @@
+"""Fills in what the caller left open of a gradient run, from public facts and the budget."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+
+from ...errors import BudgetError, InvalidArgument, UnsupportedEventError
+from ..request import Request
+from ..units import clip_of_unit
+from .published import calibrated
+from .schedules import Constant, as_schedule, checked_values
+from .settings import GradientSettings
+
+NOISE_SHARE = 0.1  # largest share of the injected variance that the choice of the batch may add
+LEAST_MULTIPLIER = 4.0  # below, the cost of a step grows faster than its step size
+MOST_STEPS = 1_000_000
+DEFAULT_STEPS = 10_000
+UNCLIPPED_HEADROOM = 2.0**29  # without privacy: the largest gradient in units of the noise, over all records
+UNCLIPPED_MOST = 2.0**17  # and of one record
+MOST_RECORDS = 2**31  # that Data takes
+LEAST_SHARE = 1e-12  # of the variance that the budget may be asked to raise the noise for
+
+
+def choose(request: Request) -> GradientSettings:
+    """Return a fully specified run that costs at most the budget."""
+    _refuse_unsupported(request)
+    if getattr(request.sampler, "calibration", None) is not None:
+        return calibrated(request)
+    if not request.private:
+        return settings_of(request, request.sampler.steps or DEFAULT_STEPS)
+    settings = settings_of(request, request.sampler.steps or 1)
+    if request.epsilon is None:
+        if request.sampler.steps is None or request.sampler.step_size is None:
+            raise InvalidArgument(
+                "steps and step_size must be set in the sampler when no epsilon is given; "
+                "or give epsilon and delta, and the planner chooses"
+            )
+        return settings
+    if request.sampler.steps is None:
+        return _longest(request, settings)
+    return _hot_enough(request, settings) if request.sampler.step_size is not None else _widest(request, settings)
+
+
+def _refuse_unsupported(request: Request) -> None:
+    if request.sampler.sampling == "without_replacement" and request.adjacency != "replace":
+        raise UnsupportedEventError(
+            'sampling="without_replacement" is accounted for under adjacency="replace" only; use "poisson"'
+        )
+    batch = request.sampler.batch_size
+    if batch is not None and request.n is None:
+        raise InvalidArgument("batch_size needs a public number of records under add_remove: pass public_n to Data")
+    if batch is not None and request.n is not None and batch >= request.n:
+        raise InvalidArgument(f'batch_size is {batch} but there are {request.n} records; use sampling="full"')
+
+
+def settings_of(request: Request, steps: int) -> GradientSettings:
+    """Return the run with everything decided but what the budget decides."""
+    sampler = request.sampler
+    step_size = sampler.step_size if sampler.step_size is not None else _stable_step(request)
+    schedule = as_schedule(step_size)
+    first = float(checked_values(schedule, steps).max())
+    sampling, batch = _batch(request, first)
+    draft = GradientSettings(
+        sampler=sampler.core_sampler,
+        steps=steps,
+        dim=request.dim,
+        schedule=schedule,
+        friction=float(getattr(sampler, "friction", 0.0)),
+        friction_of_noise=sampler.friction_of_noise,
+        clip=1.0,
+        w=request.w,
+        n=request.n,
+        sampling=sampling,
+        rate=1.0 if sampling == "full" else batch / _known(request.n),
+        batch_size=0 if sampling == "full" else batch,
+        room=MOST_RECORDS if request.private and request.adjacency == "add_remove" else request.public.n,
+    )
+    settings: GradientSettings = sampler.settle(dataclasses.replace(draft, clip=_clip(request, draft)), request)
+    return settings
+
+
+def _known(n: int | None) -> int:
+    assert n is not None
+    return n
+
+
+def _clip(request: Request, draft: GradientSettings) -> float:
+    if request.sampler.clip is not None:
+        return float(request.sampler.clip)
+    lipschitz = clip_of_unit(request.model, request.public)
+    if request.private and lipschitz is None:
+        raise InvalidArgument(
+            f"clip: {type(request.model).__name__} has no Lipschitz constant under the declared bounds; give clip, the "
+            "bound on the norm of one record's gradient, or declare bounds (row_norm, x_bounds) in Data"
+        )
+    if not request.private:
+        return float(draft.noise.min()) * min(UNCLIPPED_MOST, UNCLIPPED_HEADROOM / max(request.public.n, 1))
+    assert lipschitz is not None
+    return lipschitz
+
+
+def _stable_step(request: Request) -> float:
+    """Return the step size at which no direction is widened by more than a few per cent."""
+    curvature = largest_curvature(request)
+    if curvature is None:
+        raise InvalidArgument(
+            "step_size: the planner needs a smooth model, declared bounds and a public number of records to choose "
+            "it (public_n in Data under add_remove, max_group_size with groups); give step_size"
+        )
+    return float(request.sampler.stable_share / curvature * request.sampler.friction_of_noise)
+
+
+def largest_curvature(request: Request) -> float | None:
+    """Return a public bound on the curvature of U, or None."""
+    smoothness = request.model.smoothness(request.public)
+    records = request.public.records_per_unit
+    if smoothness is None or request.n is None or records is None:
+        return None
+    return request.w * request.n * records * smoothness + float(request.model.prior_precision(request.public).max())
+
+
+def _batch(request: Request, step_size: float) -> tuple[str, int]:
+    sampler, n = request.sampler, request.n
+    if sampler.sampling == "full" or n is None or (not request.private and sampler.batch_size is None):
+        return "full", 0
+    sampling = sampler.sampling or "poisson"
+    if sampler.batch_size is not None:
+        return sampling, sampler.batch_size
+    lipschitz = sampler.clip or clip_of_unit(request.model, request.public)
+    if lipschitz is None:
+        return "full", 0
+    per_noise = step_size / (2.0 * sampler.friction_of_noise)  # one over the variance of the injected noise
+    quiet = per_noise * (request.w * n * lipschitz) ** 2 / request.dim / NOISE_SHARE
+    gentle = LEAST_MULTIPLIER * request.w * n * lipschitz * math.sqrt(per_noise)
+    batch = math.ceil(max(quiet, gentle, 32))
+    return ("full", 0) if 2 * batch > n else (sampling, batch)
+
+
+def _longest(request: Request, settings: GradientSettings) -> GradientSettings:
+    """Return the longest run within the budget: privacy is paid in diffusion time."""
+    try:
+        return request.largest(lambda steps: dataclasses.replace(settings, steps=int(steps)), (1, MOST_STEPS))
+    except BudgetError:
+        raise BudgetError(
+            f"step_size: one step costs more than epsilon = {request.epsilon:g} at delta = {request.delta:g}; take a "
+            "smaller step_size, a larger batch_size or a smaller w"
+        ) from None
+
+
+def _widest(request: Request, settings: GradientSettings) -> GradientSettings:
+    """Return the largest constant step size, up to the stable one, at which the given steps are within the budget."""
+    assert isinstance(settings.schedule, Constant)
+    top = settings.schedule.step_size
+    return costliest_share(
+        request,
+        lambda share: dataclasses.replace(settings, schedule=Constant(top * share)),
+        f"epsilon = {request.epsilon:g} cannot pay for {settings.steps} steps at any step size",
+    )
+
+
+def _hot_enough(request: Request, settings: GradientSettings) -> GradientSettings:
+    """Return the given schedule with the noise raised, if need be, until it is within the budget."""
+    return costliest_share(
+        request,
+        lambda share: dataclasses.replace(settings, heat=share**-0.5),
+        f"epsilon = {request.epsilon:g} cannot pay for this schedule at any noise",
+    )
+
+
+def costliest_share(request: Request, part: Callable[[float], GradientSettings], refusal: str) -> GradientSettings:
+    """Return the part of a run, part(1) being the whole, that costs most and is within the budget."""
+    try:
+        return request.largest(part, (LEAST_SHARE, 1.0), integer=False)
+    except BudgetError:
+        raise BudgetError(refusal) from None

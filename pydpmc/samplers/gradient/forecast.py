@@ -1,0 +1,89 @@
+"""What a diffusion of a given length can be expected to do, from public facts alone."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from ...data.public import Public
+from ...models import Model
+from ..barker.forecast import ENOUGH_DRAWS, SOME_DRAWS, posterior_sd
+from ..units import lipschitz_of_unit
+from .settings import GradientSettings
+
+
+@dataclass(frozen=True)
+class GradientForecast:
+    """Expected behaviour of the chains, computed without looking at a record.
+
+    Attributes
+    ----------
+    time
+        Diffusion time: the sum of the step sizes.
+    relaxation
+        Time in which the chain forgets where it was, at best: the variance of a coefficient, if the features fill all
+        directions equally.
+    longest_relaxation
+        Time that the prior alone guarantees: the largest prior variance.
+    effective_draws
+        Effective draws of all chains together, at best.
+    """
+
+    time: float
+    relaxation: float | None
+    longest_relaxation: float | None
+    effective_draws: float | None
+    clipped_at_most: float
+
+    @property
+    def mixes(self) -> bool | None:
+        """Whether the budget can be expected to mix the chains; None if nothing is known."""
+        return None if self.effective_draws is None else self.effective_draws >= ENOUGH_DRAWS
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Return the lines of the plan's page."""
+        rows = []
+        if self.relaxation is not None:
+            rows.append(("relaxation time", f"{self.relaxation:.3g} at best"))
+        if self.longest_relaxation is not None:
+            rows.append(("", f"{self.longest_relaxation:.3g} in a direction of which the data say nothing"))
+        if self.effective_draws is not None:
+            rows.append(("effective draws", f"at best about {self.effective_draws:,.0f}"))
+        rows.append(("gradients clipped", "none" if self.clipped_at_most == 0.0 else "unknown, at most all"))
+        rows.append(("can it mix?", self._verdict()))
+        return rows
+
+    def _verdict(self) -> str:
+        if self.effective_draws is None:
+            return "unknown: a forecast needs declared bounds and a public number of records (public_n)"
+        if self.mixes:
+            return "yes in the directions that the data determine"
+        return "barely: few effective draws" if self.effective_draws >= SOME_DRAWS else "no: too short a diffusion"
+
+    def advice(self, private: bool) -> list[str]:
+        """Return what would help."""
+        if not private or self.effective_draws is None or self.mixes:
+            return []
+        short = ENOUGH_DRAWS / max(self.effective_draws, 1e-12)
+        return [
+            f"{ENOUGH_DRAWS:.0f} effective draws would need about {short:,.2g} times as many records,",
+            f"or a tempering weight w about {short:,.2g} times smaller, which widens the posterior "
+            f"{math.sqrt(short):.2g} times, or a larger epsilon, or fewer chains.",
+        ]
+
+
+def forecast(model: Model, public: Public, settings: GradientSettings, chains: int) -> GradientForecast:
+    """Return the forecast of a fully specified run."""
+    time = float(settings.step_sizes.sum()) / settings.friction_of_noise
+    known = model.information(public) is not None and settings.n is not None
+    sd = posterior_sd(model, public, settings.n, settings.w) if known else None
+    relaxation = None if sd is None else sd**2
+    precision = model.prior_precision(public)
+    lipschitz = lipschitz_of_unit(model, public)
+    return GradientForecast(
+        time=time,
+        relaxation=relaxation,
+        longest_relaxation=float(1.0 / precision.min()) if precision.size and precision.min() > 0 else None,
+        effective_draws=None if relaxation is None else chains * time / (2.0 * relaxation),
+        clipped_at_most=0.0 if lipschitz is not None and settings.clip >= lipschitz else 1.0,
+    )

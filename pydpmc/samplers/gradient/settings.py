@@ -1,0 +1,213 @@
+"""What a gradient run is made of, once everything is decided: public numbers only."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...accounting import Event, Gaussian
+from ...data.public import Public
+from ..base import Release, all_iterates
+from ..batches.arguments import BATCH_ERRORS, batch_arguments
+from .schedules import Constant, Schedule, checked_values
+
+if TYPE_CHECKING:
+    from ...data.data import Data
+    from ...models import Model
+    from .forecast import GradientForecast
+
+Floats = npt.NDArray[np.float64]
+ARITHMETIC = 1.0 - 1e-12  # of a noise multiplier: roundings of the clip and of this quotient
+MOST_LEVELS, LEVEL_RATIO = 2000, 1.002  # of noise multipliers, before they are rounded, and to powers of what
+ROUNDED_NORMAL_ERROR = 2.0**-63  # per coordinate and draw: docs/privacy/rounded_normal.md
+
+
+@dataclass(frozen=True)
+class GradientSettings:
+    """A fully specified run of a gradient sampler."""
+
+    sampler: str
+    steps: int
+    dim: int
+    schedule: Schedule
+    friction: float
+    friction_of_noise: float
+    clip: float
+    w: float
+    n: int | None  # what may be known of the number of records
+    sampling: str
+    rate: float  # of a record to be in a batch: b / n, or 1
+    batch_size: int  # 0: all records
+    room: int  # more records than there can be, and public
+    heat: float = 1.0  # noise relative to what the target needs; above 1 the chain is hotter
+    least_variance: float = 0.0  # of the noise on the stochastic gradient of U
+    calibration: str | None = None  # the paper whose rules these are
+
+    @property
+    def step_sizes(self) -> Floats:
+        """The step size of every step."""
+        return checked_values(self.schedule, self.steps)
+
+    @property
+    def noise(self) -> Floats:
+        """The standard deviation of the noise on the clipped sum of gradients, for every step."""
+        variance = np.maximum(self.heat**2 * 2.0 * self.friction_of_noise / self.step_sizes, self.least_variance)
+        return np.asarray(np.sqrt(variance) * self.rate / self.w)
+
+    @property
+    def temperatures(self) -> Floats:
+        """The temperature of the chain at every step; the target's is 1."""
+        return np.asarray((self.noise * self.w / self.rate) ** 2 * self.step_sizes / (2.0 * self.friction_of_noise))
+
+    @property
+    def sensitivity(self) -> float:
+        """The bound on the norm of what one record adds to the noised sum."""
+        return self.clip
+
+    @property
+    def released(self) -> int:
+        """The length of the noised sum."""
+        return self.dim
+
+    @property
+    def core_parameters(self) -> dict[str, list[float]]:
+        """The public numbers of the sampler itself, by the names that the core knows."""
+        return {"friction": [self.friction]}
+
+    def uses(self, adjacency: str, chains: int) -> list[tuple[Event, int]]:
+        """Return what all steps of all chains release."""
+        return [(event, k * chains) for event, k in self._uses_of_a_chain]
+
+    @cached_property
+    def _uses_of_a_chain(self) -> list[tuple[Event, int]]:
+        levels, counts = self._noise_multipliers()
+        kind = self.sampling, self.rate, self.batch_size, self.n
+        return [(_event(z, *kind), k) for z, k in zip(levels.tolist(), counts.tolist(), strict=True)]
+
+    def _noise_multipliers(self) -> tuple[Floats, npt.NDArray[np.int64]]:
+        """Return the distinct noise multipliers and their numbers of steps; where they are many, rounded down."""
+        if isinstance(self.schedule, Constant):
+            one = dataclasses.replace(self, steps=1)
+            return one.noise / self.sensitivity * ARITHMETIC, np.array([self.steps])
+        multipliers = self.noise / self.sensitivity * ARITHMETIC
+        if (multipliers[1:] < multipliers[:-1]).any():
+            multipliers = np.sort(multipliers)
+        rises = multipliers[1:] > multipliers[:-1]
+        if np.count_nonzero(rises) < MOST_LEVELS:
+            starts = np.flatnonzero(np.append(True, rises))
+            levels = multipliers[starts]
+        else:
+            levels = _powers_from(multipliers[0], multipliers[-1])
+            starts = np.searchsorted(multipliers, levels)
+        counts = np.diff(np.append(starts, self.steps))
+        return levels[counts > 0], counts[counts > 0]
+
+    def total_variation(self, chains: int) -> float:
+        """Return how far the random numbers of the run are from the laws that are accounted."""
+        per_step = self.released * ROUNDED_NORMAL_ERROR + BATCH_ERRORS[self.sampling]
+        return self.steps * chains * per_step
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """Return nothing: the guarantee is unconditional."""
+        return ()
+
+    def fits(self, public: Public) -> bool:
+        """Return whether a minibatch run was planned for this number of records."""
+        return not self.batch_size or self.n == public.n
+
+    def releases(self, chains: int, draws: int | None, warmup: int | None) -> Release:
+        """Return which iterates leave: all are covered."""
+        return all_iterates(self.steps, chains, draws, warmup)
+
+    def start(self, core: Any, common: dict[str, Any], data: Data) -> Any:
+        """Return the run in the compiled core, which planning itself never touches."""
+        return core.GradientRun(
+            **common,
+            squares=data.row_squares(),
+            coded=data._coded,
+            sampler=self.sampler,
+            parameters=self.core_parameters,
+            sampling=self.sampling,
+            clip=self.clip,
+            room=self.room,
+            batch=self.batch_size,
+            **batch_arguments(core, self.sampling, data.public.n, self.batch_size, self.rate),
+            weight=self.w / self.rate,
+            step_size=self.step_sizes.tolist(),
+            noise=self.noise.tolist(),
+        )
+
+    def forecast(self, model: Model, public: Public, chains: int) -> GradientForecast:
+        """Return what the chains can be expected to do."""
+        from .forecast import forecast
+
+        return forecast(model, public, self, chains)
+
+    def describe(self) -> dict[str, Any]:
+        """Return the settings as plain values."""
+        return {
+            "sampler": self.sampler.upper(),
+            "steps": self.steps,
+            "step_size": repr(self.schedule),
+            "sampling": self.sampling,
+            "batch_size": self.batch_size or None,
+            "rate": self.rate,
+            "clip": self.clip,
+            "w": self.w,
+            "friction": self.friction,
+            "heat": self.heat,
+            "calibration": self.calibration,
+        }
+
+    def rows(self, size: int | None) -> Sequence[tuple[str, str]]:
+        """Return the lines of the plan's page that say what runs."""
+        h = self.step_sizes
+        sizes = f"{h[0]:.4g}" if h[0] == h[-1] else f"{h[0]:.4g} to {h[-1]:.4g}"
+        batch = "all" if self.sampling == "full" else f"{self.batch_size:,} {self.sampling.replace('_', ' ')}"
+        rows = [
+            ("records per step", batch),
+            ("step size", f"{sizes}; diffusion time {h.sum():.4g}"),
+            ("gradient clip", f"{self.clip:.4g} per record"),
+            ("noise multiplier", f"{self.noise.min() / self.sensitivity:.4g} and more"),
+        ]
+        if self.calibration is not None:
+            rows += self._calibration_rows()
+        elif self.heat > 1.0:
+            rows.append(("temperature", f"{self.heat**2:.3g} times the target's, to meet the budget"))
+        return rows
+
+    def _calibration_rows(self) -> list[tuple[str, str]]:
+        low, high = float(self.temperatures.min()), float(self.temperatures.max())
+        span = f"{low:.3g}" if high < 1.001 * low else f"{low:.3g} to {high:.3g}"
+        targets = f"exp(-{1.0 / high:.3g} U)" if high < 1.001 * low else "another law at every step"
+        return [
+            ("calibration", f"{self.calibration}, its noise and step sizes as printed; epsilon is ours"),
+            ("temperature", f"{span} times the target's: the chain targets {targets}, not exp(-U)"),
+        ]
+
+
+def _powers_from(lowest: float, highest: float) -> Floats:
+    """Return the powers of `LEVEL_RATIO` from just below the lowest level to the highest."""
+    first, last = (math.floor(math.log(level) / math.log(LEVEL_RATIO)) for level in (lowest, highest))
+    powers = LEVEL_RATIO ** np.arange(first, last + 1.0)
+    powers[0] = min(powers[0], lowest)  # whatever the rounding
+    return np.asarray(powers)
+
+
+@lru_cache(maxsize=4096)  # a search meets the same levels again and again
+def _event(noise_multiplier: float, sampling: str, rate: float, batch_size: int, n: int | None) -> Event:
+    gaussian = Gaussian(noise_multiplier)
+    if sampling == "full":
+        return gaussian
+    if sampling == "poisson":
+        return gaussian.poisson(rate)
+    assert n is not None
+    return gaussian.without_replacement(batch_size, n)

@@ -1,0 +1,139 @@
+"""A start and a chain, once both are decided, and the run of one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...accounting import Event
+from ...data.public import Public
+from ..base import Release, RunSettings
+
+if TYPE_CHECKING:
+    from ...data.data import Data
+    from ...models import Model
+
+PARTS = 50  # of the start's steps, so that Ctrl-C is heard between them
+OTHER_SEED = 1 << 63  # seeded tests must not give the start and the chain the same random numbers
+
+
+@dataclass(frozen=True)
+class HybridSettings:
+    """Settings of the start and of the chain; `share` is what the start was allowed of the budget."""
+
+    first: RunSettings
+    chain: RunSettings
+    share: float | None
+
+    @property
+    def steps(self) -> int:
+        """Steps of each chain after the start."""
+        return self.chain.steps
+
+    @property
+    def dim(self) -> int:
+        """Length of theta."""
+        return self.chain.dim
+
+    @property
+    def w(self) -> float:
+        """Tempering weight of the chain."""
+        return self.chain.w
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What either guarantee rests on."""
+        return tuple(dict.fromkeys((*self.first.assumptions, *self.chain.assumptions)))
+
+    def uses(self, adjacency: str, chains: int) -> list[tuple[Event, int]]:
+        """Return what start and chains release, equal events once."""
+        merged: dict[Event, int] = {}
+        for event, count in (*self.first.uses(adjacency, 1), *self.chain.uses(adjacency, chains)):
+            merged[event] = merged.get(event, 0) + count
+        return list(merged.items())
+
+    def total_variation(self, chains: int) -> float:
+        """Return how far the random numbers of both are from the laws that are accounted."""
+        return self.first.total_variation(1) + self.chain.total_variation(chains)
+
+    def fits(self, public: Public) -> bool:
+        """Return whether both were made for these public facts."""
+        return self.first.fits(public) and self.chain.fits(public)
+
+    def releases(self, chains: int, draws: int | None, warmup: int | None) -> Release:
+        """Return which iterates of the chain leave."""
+        return self.chain.releases(chains, draws, warmup)
+
+    def start(self, core: Any, common: dict[str, Any], data: Data) -> HybridRun:
+        """Return the run."""
+        return HybridRun(self, core, common, data)
+
+    def forecast(self, model: Model, public: Public, chains: int) -> Any:
+        """Return what the chain can be expected to do."""
+        return self.chain.forecast(model, public, chains)
+
+    def describe(self) -> dict[str, Any]:
+        """Return the settings as plain values: those of the chain, and those of the start under its name."""
+        chain = self.chain.describe()
+        return {
+            **chain,
+            "sampler": "Hybrid",
+            "chain": chain["sampler"],
+            "start": self.first.describe(),
+            "share": self.share,
+        }
+
+    def rows(self, size: int | None) -> Sequence[tuple[str, str]]:
+        """Return the lines of the plan's page that say what runs."""
+        first = self.first.describe()
+        share = "" if self.share is None else f", with {100 * self.share:g} % of the budget at most"
+        return [
+            ("start", f"{first['sampler']}, {self.first.steps:,} step(s) at w = {self.first.w:.4g}{share}"),
+            ("then", str(self.chain.describe()["sampler"])),
+            *self.chain.rows(size),
+        ]
+
+
+class HybridRun:
+    """The start, to its end and without release, then the chains from the mean of its draws."""
+
+    def __init__(self, settings: HybridSettings, core: Any, common: dict[str, Any], data: Data) -> None:
+        self._settings, self._core, self._common, self._data = settings, core, common, data
+        self._chain: Any = None
+
+    @property
+    def steps_done(self) -> int:
+        """Steps of each chain."""
+        return 0 if self._chain is None else int(self._chain.steps_done)
+
+    @property
+    def accepted(self) -> Sequence[int]:
+        """Accepted proposals of each chain, if it makes any."""
+        return tuple(getattr(self._chain, "accepted", ()))
+
+    def advance(self, steps: int, threads: int, block: int) -> None:
+        """Run the start first, if it has not run."""
+        if self._chain is None:
+            point = self._point(threads, block)
+            starts = np.array(np.broadcast_to(point, self._common["init"].shape))
+            self._chain = self._settings.chain.start(self._core, self._common | {"init": starts}, self._data)
+        self._chain.advance(steps, threads, block)
+
+    def _point(self, threads: int, block: int) -> Any:
+        first, seed = self._settings.first, self._common["seed"]
+        release = first.releases(1, None, None)
+        out = np.empty((release.chains, release.kept, first.dim))
+        own = {
+            "init": np.array(np.broadcast_to(self._common["init"][0], (release.chains, first.dim))),
+            "draws": out,
+            "warmup": release.warmup,
+            "thin": release.thin,
+            "seed": None if seed is None else seed ^ OTHER_SEED,
+        }
+        run = first.start(self._core, self._common | own, self._data)
+        while run.steps_done < first.steps:
+            run.advance(min(1 + first.steps // PARTS, first.steps - run.steps_done), threads, block)
+        return out.mean(axis=(0, 1))

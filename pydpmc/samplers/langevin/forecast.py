@@ -1,0 +1,76 @@
+"""What can be expected of Langevin draws, from public facts alone."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..barker.forecast import posterior_sd
+
+if TYPE_CHECKING:
+    from .settings import LangevinSettings
+
+MOSTLY_PRIOR = 0.8  # of the prior's standard deviation
+
+
+@dataclass(frozen=True)
+class LangevinForecast:
+    """Expected behaviour of the draws, computed without looking at a record.
+
+    Attributes
+    ----------
+    posterior_sd
+        Expected standard deviation of one draw of a coefficient, if the features fill all directions equally.
+    noise_of_mean
+        The same for the mean of all draws.
+    prior_sd
+        Largest prior standard deviation; infinite for a flat prior.
+    condition
+        Largest over least curvature of the target: the passes over the records grow in proportion.
+    widened
+        Largest share by which discretisation widens a standard deviation.
+    """
+
+    posterior_sd: float
+    noise_of_mean: float
+    prior_sd: float
+    condition: float
+    widened: float
+    bias: float
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Return the lines of the plan's page."""
+        return [
+            ("one draw", f"sd about {self.posterior_sd:.3g} per coefficient (the prior's is {self.prior_sd:.3g})"),
+            ("mean of all draws", f"noise about {self.noise_of_mean:.3g} per coefficient"),
+            ("discretisation", f"widens no direction by more than {100.0 * self.widened:.2g} % of its sd"),
+            ("start", f"felt by less than {self.bias:.2g} sd at the end, unless steps was given"),
+            ("condition number", f"{self.condition:.4g}"),
+        ]
+
+    def advice(self, private: bool) -> list[str]:
+        """Return what would help."""
+        if not private or self.posterior_sd < MOSTLY_PRIOR * self.prior_sd:
+            return []
+        return [
+            "The draws are mostly prior: the budget pays for little of the likelihood.",
+            "More records, a larger epsilon, fewer draws or fewer coefficients would help.",
+        ]
+
+
+def forecast(settings: LangevinSettings) -> LangevinForecast:
+    """Return the forecast of a fully specified run."""
+    model, public = settings.model, settings.public
+    sd = posterior_sd(model, public, public.n, settings.w)
+    assert sd is not None
+    least = float(model.prior_precision(public).min())
+    stiffest = settings.step_size * settings.curvature.largest
+    return LangevinForecast(
+        posterior_sd=sd,
+        noise_of_mean=sd / math.sqrt(settings.draws),
+        prior_sd=1.0 / math.sqrt(least) if least > 0 else math.inf,
+        condition=settings.curvature.condition,
+        widened=1.0 / math.sqrt(1.0 - stiffest / 2.0) - 1.0 if stiffest < 2.0 else math.inf,
+        bias=settings.bias,
+    )

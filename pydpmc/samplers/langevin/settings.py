@@ -1,0 +1,148 @@
+"""What a Langevin run is made of, once everything is decided: public numbers only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...accounting import Event, LangevinIterate
+from ...data.public import Public
+from ...errors import InvalidArgument
+from ...models import Model
+from ..base import Release, last_iterates
+from ..gradient.settings import ROUNDED_NORMAL_ERROR
+from .constants import UPWARDS, Arithmetic, Curvature, arithmetic, curvature
+
+if TYPE_CHECKING:
+    from ...data.data import Data
+    from .forecast import LangevinForecast
+
+
+@dataclass(frozen=True)
+class LangevinSettings:
+    """A fully specified Langevin run. The target is part of it: the price holds for this model and prior alone."""
+
+    model: Model
+    public: Public  # its n is the most records there can be
+    draws: int
+    steps: int
+    step_size: float
+    w: float
+    bias: float
+
+    @property
+    def dim(self) -> int:
+        """Length of theta."""
+        return self.model.dim(self.public)
+
+    @cached_property
+    def curvature(self) -> Curvature:
+        """The least and largest curvature of U."""
+        return curvature(self.model, self.public, self.w)
+
+    @cached_property
+    def arithmetic(self) -> Arithmetic:
+        """Grids and errors of the compiled run."""
+        return arithmetic(self.model, self.public, self.w, self.step_size)
+
+    def event(self, adjacency: str) -> LangevinIterate:
+        """Return what one draw releases."""
+        change = self.model.gradient_change(self.public, adjacency)
+        assert change is not None
+        errors, one = self.arithmetic, self.w * self.arithmetic.of_record
+        return LangevinIterate(
+            steps=self.steps,
+            step_size=self.step_size,
+            sensitivity=self.w * change * UPWARDS,
+            strong_convexity=self.curvature.least,
+            smoothness=self.curvature.largest,
+            adjacency=adjacency,
+            error=2.0 * (self.public.n * one + errors.of_update + errors.of_point) * UPWARDS,
+            error_between_neighbours=2.0 * (one + errors.of_update) * UPWARDS,
+        )
+
+    def uses(self, adjacency: str, chains: int) -> list[tuple[Event, int]]:
+        """Return what all draws release."""
+        return [(self.event(adjacency), self.draws * chains)]
+
+    def total_variation(self, chains: int) -> float:
+        """Return how far the random numbers of the run are from the laws that are accounted."""
+        return self.draws * chains * self.steps * self.dim * ROUNDED_NORMAL_ERROR
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """Return nothing: the guarantee is unconditional."""
+        return ()
+
+    def fits(self, public: Public) -> bool:
+        """Return whether the run was priced for these public facts."""
+        return public == self.public
+
+    def releases(self, chains: int, draws: int | None, warmup: int | None) -> Release:
+        """Return which iterates leave: the last of each chain."""
+        return last_iterates(self.steps, self.draws * chains, draws, warmup)
+
+    def start(self, core: Any, common: dict[str, Any], data: Data) -> Any:
+        """Return the run in the compiled core, or refuse records for which its price would be wrong."""
+        self._refuse_other_targets(common)
+        if data.public.n > self.public.n:
+            raise InvalidArgument(
+                f"the data have more records than public_n = {self.public.n} says they can have; this run is priced "
+                "for at most that many. Declare a larger public_n and plan again"
+            )
+        if self.model.lipschitz(self.public) is None and np.isnan(common["rows"]).any():
+            raise InvalidArgument(
+                f"{type(self.model).__name__} by Langevin takes no records with NaN or infinite values, not even with "
+                'on_invalid="drop": remove them first'
+            )
+        errors = self.arithmetic
+        return core.LangevinRun(
+            **common,
+            coded=data._coded,
+            step_size=self.step_size,
+            steps=self.steps,
+            weight=self.w,
+            clip=errors.clip,
+            gradient_unit=errors.gradient_unit,
+            centre=errors.box.centre.tolist(),
+            radius=errors.box.radius.tolist(),
+        )
+
+    def _refuse_other_targets(self, common: dict[str, Any]) -> None:
+        model = self.model
+        same = (common["model"], common["intercept"]) == (model.core_name, model.has_intercept)
+        same &= tuple(common["constants"]) == tuple(model.constants)
+        same &= np.array_equal(common["prior"], model.prior_table(self.public))
+        if not same:
+            raise InvalidArgument("the model or prior is not the one this run was priced for; use pydpmc.plan")
+
+    def forecast(self, model: Model, public: Public, chains: int) -> LangevinForecast:
+        """Return what can be expected of the draws."""
+        from .forecast import forecast
+
+        return forecast(self)
+
+    def describe(self) -> dict[str, Any]:
+        """Return the settings as plain values."""
+        return {
+            "sampler": "Langevin",
+            "draws": self.draws,
+            "steps": self.steps,
+            "step_size": self.step_size,
+            "w": self.w,
+            "bias": self.bias,
+        }
+
+    def rows(self, size: int | None) -> Sequence[tuple[str, str]]:
+        """Return the lines of the plan's page that say what runs."""
+        widest = float(self.arithmetic.box.radius.max())
+        return [
+            ("draws", f"{self.draws:,}, the last iterate of a chain each; all others stay hidden"),
+            ("records per step", "all"),
+            ("step size", f"{self.step_size:.4g}"),
+            ("theta kept within", f"{widest:.4g} of the prior's centre"),
+        ]

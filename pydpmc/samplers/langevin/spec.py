@@ -1,0 +1,83 @@
+"""Full-batch Langevin dynamics of which only the last iterate is released (math: Bok, Su, Altschuler 2024).
+
+Claim: each draw is mu-GDP, mu from the contraction of the hidden steps, unconditionally. Neighbours: replace, or
+add_remove with a declared most number of records. Assumes: nothing about convergence. Proof: docs/privacy/langevin.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from ...checks import positive, share, whole
+from ...errors import InvalidArgument
+from ..base import Sampler
+from ..weight import check_weight
+
+if TYPE_CHECKING:
+    from ..request import Request
+    from .settings import LangevinSettings
+
+MOST_DRAWS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Langevin(Sampler):
+    """Independent posterior draws, each the last iterate of a chain of its own whose state stays hidden.
+
+    The price hardly depends on the number of steps, so the chains run until they have converged, and the guarantee
+    holds whether they have or not. Needs a convex model with declared bounds (``LogisticRegression``,
+    ``SoftmaxRegression``, ``HuberRegression``, ``BernoulliLogit``, ``GaussianMean``) and a ``Normal`` prior. Under
+    ``add_remove``, ``Data(public_n=...)`` must be a number that the records do not exceed.
+
+    Parameters
+    ----------
+    draws
+        Number of independent draws; k of them cost sqrt(k) times the mu of one. ``"predict"`` lets the planner pick
+        the number whose mean can be expected to be nearest to the truth.
+    steps
+        Steps of each chain, each a pass over all records.
+    step_size
+        h in theta' = theta - h grad U + sqrt(2h) xi.
+    w, n0
+        Tempering weight of the likelihood, or the effective number of records it stands for. Left open it is the
+        largest that the budget pays for, at most 1.
+    bias
+        How much of a posterior standard deviation discretisation may add to it in any direction, and how far, in the
+        same unit, the start may still be felt. It sets `step_size` and `steps` where they are left open.
+
+    Examples
+    --------
+    >>> import pydpmc as dp
+    >>> public = dp.Public(n=50_000, columns=("a", "b"), has_target=True, row_norm=1.0)
+    >>> plan = dp.plan(dp.LogisticRegression(), public, dp.Langevin(), epsilon=1.0, delta=1e-6)
+    >>> 0.1 < plan.settings.w < 0.2
+    True
+    """
+
+    draws: int | Literal["predict"] = 1
+    steps: int | None = None
+    step_size: float | None = None
+    w: float | None = None
+    n0: float | None = None
+    bias: float = 0.1
+
+    def __post_init__(self) -> None:
+        if self.draws != "predict":
+            if isinstance(self.draws, str):
+                raise InvalidArgument(f'draws must be a positive whole number or "predict", not {self.draws!r}')
+            object.__setattr__(self, "draws", whole(self.draws, "draws", most=MOST_DRAWS))
+        if self.steps is not None:
+            object.__setattr__(self, "steps", whole(self.steps, "steps"))
+        if self.step_size is not None:
+            positive(self.step_size, "step_size")
+        check_weight(self.w, self.n0)
+        share(self.bias, "bias (a share of a standard deviation)")
+        if self.draws == "predict" and (self.w is not None or self.n0 is not None):
+            raise InvalidArgument('draws="predict" picks draws and w together: leave w and n0 out, or give draws')
+
+    def choose(self, request: Request) -> LangevinSettings:
+        """Fill in what was left open, within the budget."""
+        from .choose import choose
+
+        return choose(request)

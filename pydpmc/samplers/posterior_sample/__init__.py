@@ -1,0 +1,1 @@
+"""posterior_sample"""

@@ -1,0 +1,88 @@
+"""Inner chains of NUTS whose states never leave: a few draws do, after a check, on a public grid."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...diagnostics import ess, rhat
+from ...errors import NotConvergedError
+from ..nuts.settings import UNCLAMPED
+from .settings import INDEPENDENT, LEAST_ESS, MOST_RHAT
+
+if TYPE_CHECKING:
+    from .settings import PosteriorSampleSettings
+
+Floats = npt.NDArray[np.float64]
+
+# One text for every cause, without numbers: it leaves although nothing else does.
+REFUSED = (
+    "the inner chains of PosteriorSample failed their check of convergence, and no draw is released. The budget counts "
+    "as spent: that the check failed depends on the records. Raise warmup or inner_draws before another attempt"
+)
+
+
+class HiddenNuts:
+    """A run as ``run`` knows it: `advance` until `steps_done` is the number of steps."""
+
+    def __init__(self, core: Any, common: dict[str, Any], settings: PosteriorSampleSettings) -> None:
+        self._settings, self._released = settings, common["draws"]
+        chains, dim = settings.inner_chains, settings.dim
+        self._states = np.empty((chains, settings.inner_draws, dim))
+        inner = {
+            "init": np.array(np.broadcast_to(common["init"], (chains, dim))),
+            "draws": self._states,
+            "warmup": settings.warmup,
+            "thin": 1,
+        }
+        self._run = core.NutsRun(
+            **(common | inner),
+            weight=settings.w,
+            prior_weight=settings.prior_weight,
+            loglik_range=settings.loglik_range or UNCLAMPED,
+            target_accept=0.8,
+            max_depth=10,
+            jitter=1.0,
+        )
+
+    @property
+    def steps_done(self) -> int:
+        """Steps that every inner chain has made."""
+        return int(self._run.steps_done)
+
+    def advance(self, steps: int, threads: int, block: int) -> None:
+        """Make steps; after the last, check and release."""
+        try:
+            self._run.advance(steps, threads, block)
+        except ValueError:  # no start of finite density
+            raise NotConvergedError(REFUSED) from None
+        if self.steps_done >= self._settings.steps:
+            self._release()
+
+    def _release(self) -> None:
+        settings = self._settings
+        converged = all(self._converged(self._states[:, :, j]) for j in range(settings.dim))
+        if converged:
+            grid = np.array(settings.grid)
+            self._released[0] = np.rint(picked(self._states, settings.draws, settings.spacing) / grid) * grid
+        self._states.fill(0.0)
+        if not converged:
+            raise NotConvergedError(REFUSED)
+
+    def _converged(self, states: Floats) -> bool:
+        effective = ess(states)
+        spaced = effective * self._settings.spacing >= INDEPENDENT * states.size
+        return bool(rhat(states) < MOST_RHAT and effective >= LEAST_ESS and (spaced or self._one_a_chain))
+
+    @property
+    def _one_a_chain(self) -> bool:
+        return self._settings.draws <= self._settings.inner_chains
+
+
+def picked(states: Floats, draws: int, spacing: int) -> Floats:
+    """Return `draws` states: the last of each chain in turn, then those `spacing` steps earlier, and so on."""
+    chains, length, _ = states.shape
+    order = np.arange(draws)
+    return np.asarray(states[order % chains, length - 1 - spacing * (order // chains)])

@@ -1,0 +1,147 @@
+"""What a run of PosteriorSample is made of, once everything is decided: public numbers only."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ...accounting import GDP, BoundedRange, Event
+from ...data.public import Public
+from ..base import Release, last_iterates
+
+if TYPE_CHECKING:
+    from ...data.data import Data
+    from ...models import Model
+    from .forecast import PosteriorSampleForecast
+
+ROUNDING_UP = 1.0 + 1e-12
+MOST_RHAT = 1.01
+LEAST_ESS = 400.0
+INDEPENDENT = 10.0  # autocorrelation times between two draws of one inner chain
+
+
+@dataclass(frozen=True)
+class PosteriorSampleSettings:
+    """A fully specified run: k draws of inner chains whose states are hidden."""
+
+    draws: int
+    w: float
+    temper_prior: bool
+    loglik_range: tuple[float, float] | None  # None: not clamped
+    slope_change: float | None  # of the summed log-likelihood, between neighbours; None if clamped or not private
+    prior_convexity: float | None
+    gamma: float
+    inner_chains: int
+    warmup: int
+    inner_draws: int
+    grid: tuple[float, ...]
+
+    @property
+    def steps(self) -> int:
+        """Steps of each inner chain, warm-up included."""
+        return self.warmup + self.inner_draws
+
+    @property
+    def dim(self) -> int:
+        """The length of theta."""
+        return len(self.grid)
+
+    @property
+    def spacing(self) -> int:
+        """Steps between two released draws of one inner chain."""
+        return self.inner_draws // math.ceil(self.draws / self.inner_chains)
+
+    @property
+    def prior_weight(self) -> float:
+        """The power of the prior in the target."""
+        return self.w if self.temper_prior else 1.0
+
+    def event(self, adjacency: str) -> Event:
+        """Return what one exact draw releases."""
+        if self.loglik_range is not None:
+            low, high = self.loglik_range
+            records = 2.0 if adjacency == "replace" else 1.0
+            return BoundedRange(eta=records * self.w * (high - low) * ROUNDING_UP)
+        assert self.slope_change is not None
+        assert self.prior_convexity is not None
+        convexity = self.prior_weight * self.prior_convexity
+        return GDP(mu=self.w * self.slope_change / math.sqrt(convexity) * ROUNDING_UP)
+
+    def uses(self, adjacency: str, chains: int) -> list[tuple[Event, int]]:
+        """Return what the draws release."""
+        return [(self.event(adjacency), self.draws)]
+
+    def total_variation(self, chains: int) -> float:
+        """Return the gamma that the caller vouches for."""
+        return self.gamma
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """Return what the guarantee rests on."""
+        made = (
+            f"states of {self.inner_chains} NUTS chains after {self.warmup} steps of warm-up, from different chains or "
+            f"{self.spacing} steps apart"
+        )
+        law = (
+            f"the released draws ({made}) are independent exact draws from the tempered posterior"
+            if self.gamma == 0.0
+            else f"the law of the released draws ({made}) is within total variation {self.gamma:g}, which is charged, "
+            "of that of independent exact draws from the tempered posterior"
+        )
+        return (
+            law,
+            "the check of convergence before the release would pass on every neighbouring data set too: whether it "
+            "passes depends on the records",
+        )
+
+    def fits(self, public: Public) -> bool:
+        """Return True: nothing depends on the number of records."""
+        return True
+
+    def releases(self, chains: int, draws: int | None, warmup: int | None) -> Release:
+        """Return which iterates leave: the draws, after the last step of the inner chains."""
+        last_iterates(self.steps, self.draws, draws, warmup)
+        return Release(1, self.draws, self.steps - self.draws, 1, hidden=True)
+
+    def start(self, core: Any, common: dict[str, Any], data: Data) -> Any:
+        """Return the inner chains, which fill in the draws at their last step."""
+        from .inner_chains import HiddenNuts
+
+        return HiddenNuts(core, common, self)
+
+    def forecast(self, model: Model, public: Public, chains: int) -> PosteriorSampleForecast:
+        """Return what the draws can be expected to be worth."""
+        from .forecast import PosteriorSampleForecast
+
+        return PosteriorSampleForecast(self.draws, self.w, self.loglik_range is not None)
+
+    def describe(self) -> dict[str, Any]:
+        """Return the settings as plain values."""
+        return {
+            "sampler": "PosteriorSample",
+            "steps": self.steps,
+            "draws": self.draws,
+            "w": self.w,
+            "temper_prior": self.temper_prior,
+            "loglik_range": None if self.loglik_range is None else list(self.loglik_range),
+            "gamma": self.gamma,
+            "inner_chains": self.inner_chains,
+            "warmup": self.warmup,
+            "spacing": self.spacing,
+            "grid": list(self.grid),
+        }
+
+    def rows(self, size: int | None) -> Sequence[tuple[str, str]]:
+        """Return the lines of the plan's page that say what runs."""
+        rows = [
+            ("released", f"{self.draws} draw(s), rounded to a public grid; all other states stay hidden"),
+            ("inner chains", f"{self.inner_chains} of NUTS, {self.warmup:,} + {self.inner_draws:,} steps each"),
+        ]
+        if self.loglik_range is not None:
+            low, high = self.loglik_range
+            rows.append(("log-likelihoods", f"clamped to [{low:.4g}, {high:.4g}] for each record"))
+        if self.temper_prior:
+            rows.append(("prior", "raised to the power w too"))
+        return rows

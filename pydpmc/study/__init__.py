@@ -1,1 +1,0 @@
-"""A study file: data, schema, model, sampler, budget and outputs of a run, in TOML."""
