@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from shared_files import absence, shared_path
 
 SOURCE = Path(__file__).parent.parent
 EXAMPLES = sorted((SOURCE / "examples").glob("*.py"))
-TABLES = SOURCE.parent / "shared" / "data"
 
 
 @pytest.mark.skipif(not EXAMPLES, reason="there is no examples/*.py in this tree yet")
@@ -24,10 +24,11 @@ def provide(needed, folder):
     for name in needed:
         if "." not in name and importlib.util.find_spec(name) is None:
             pytest.skip(f"{name} is not installed")
-        if "." in name and not (TABLES / name).exists():
-            pytest.skip(f"{name} is not in ../shared/data")
         if "." in name:
-            (folder / name).symlink_to(TABLES / name)
+            table = shared_path("data", name)
+            if table is None:
+                pytest.skip(absence("data", name))
+            (folder / name).symlink_to(table)
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)

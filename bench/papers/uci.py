@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import csv
 import gzip
-import os
+import sys
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "helpers"))
+from shared_files import absence, shared_path
 
 Floats = npt.NDArray[np.float64]
 
@@ -42,17 +45,11 @@ class Split(NamedTuple):
     truth: Floats
 
 
-def folder() -> Path:
-    given = os.environ.get("PYDPMC_SHARED")
-    roots = [Path(given)] if given else [parent / "shared" for parent in Path(__file__).resolve().parents]
-    for root in (*roots, Path("/work/shared")):
-        if (root / "data" / "adult_train.csv.gz").is_file():
-            return root / "data"
-    raise SystemExit("data not found: set PYDPMC_SHARED to the folder that holds data/adult_train.csv.gz")
-
-
 def table(name: str) -> tuple[list[str], list[list[str]]]:
-    with gzip.open(folder() / f"{name}.csv.gz", "rt") as file:
+    path = shared_path("data", f"{name}.csv.gz")
+    if path is None:
+        raise SystemExit(absence("data", f"{name}.csv.gz"))
+    with gzip.open(path, "rt") as file:
         header, *rows = csv.reader(file)
     return header, rows
 

@@ -1,4 +1,4 @@
-"""The limit kernels: those of shared/anchors where they compile (AVX-512), else the portable ones beside this file."""
+"""The limit kernels: the shared ones where they compile (AVX-512), else the portable ones beside this file."""
 
 import ctypes as ct
 import subprocess
@@ -7,13 +7,15 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-PLACES = (HERE.parents[1] / "shared", HERE.parents[2] / "shared", Path("/work/shared"))
+sys.path.insert(0, str(HERE.parents[1] / "tests" / "helpers"))
+from shared_files import shared_path  # noqa: E402
+
 STEP_SIZE, CLIP = 1e-5, 1.0
 
 
 def find_anchors(given=None):
-    candidates = [Path(given)] if given else [place / "anchors" for place in PLACES]
-    return next((c for c in candidates if (c / "w1.py").exists() and (c / "limit.cpp").exists()), None)
+    folder = Path(given) if given else shared_path("anchors")
+    return folder if folder and (folder / "w1.py").exists() and (folder / "limit.cpp").exists() else None
 
 
 def compiled(source):
@@ -24,9 +26,9 @@ def compiled(source):
 
 
 class AnchorLimit:
-    """W2 and W3 by shared/anchors/limit.cpp."""
+    """W2 and W3 by the shared folder's limit kernel."""
 
-    name = "limit kernel of shared/anchors"
+    name = "limit kernel of the shared anchors"
 
     def __init__(self, anchors):
         sys.path.insert(0, str(anchors))
@@ -59,10 +61,12 @@ class PortableLimit:
 
 def sgld_limit(anchors):
     if anchors is None:
-        print("shared/anchors is not here: its limit kernels are skipped, the portable ones are used", file=sys.stderr)
+        print(
+            "the shared anchors is not here: its limit kernels are skipped, the portable ones are used", file=sys.stderr
+        )
         return PortableLimit()
     if "avx512f" not in Path("/proc/cpuinfo").read_text():
-        print("the limit kernels of shared/anchors need AVX-512, which this CPU lacks: portable ones", file=sys.stderr)
+        print("the shared limit kernels need AVX-512, which this CPU lacks: portable ones", file=sys.stderr)
         return PortableLimit()
     return AnchorLimit(anchors)
 

@@ -1,4 +1,4 @@
-"""The cases of table.py: {name: (make, work)}, the limit kernel first. Peers are those of shared/anchors, each as its
+"""The cases of table.py: {name: (make, work)}, the limit kernel first. The peers are the shared anchors, each as its
 own users would write it; JAX samples with replacement and BlackJAX does not clip."""
 
 import multiprocessing
@@ -25,7 +25,7 @@ FULL_STEPS = 60
 
 def _anchor_w1(anchors):
     if anchors is None:
-        raise ImportError("shared/anchors is not here")
+        raise ImportError("the shared anchors is not here")
     sys.path.insert(0, str(anchors))
     import common as anchor_common
 
@@ -37,7 +37,7 @@ def _anchor_w1(anchors):
 
 def _anchor_w23(anchors):
     if anchors is None:
-        raise ImportError("shared/anchors is not here")
+        raise ImportError("the shared anchors is not here")
     sys.path.insert(0, str(anchors))
     import w23
 

@@ -1,5 +1,5 @@
 // What this CPU can do on W1 when nothing has to be exact or secret, the bandwidth of a sequential read, and the cost
-// of a normal: for CPUs on which the limit kernels of shared/anchors (AVX-512) do not run. Built like
+// of a normal: for CPUs on which the shared limit kernels (AVX-512) do not run. Built like
 // portable_limit.cpp. Not library code.
 #include <chrono>
 #include <cmath>

@@ -1,6 +1,6 @@
 // What this CPU can do on W2 and W3 when nothing has to be exact or secret: floating-point sums with fused
 // multiply-add, xoshiro, geometric skips, norms kept in the rows' padding. For CPUs on which the limit kernels of
-// shared/anchors (AVX-512) do not run; built by limits.py with -O3 -march=native -ffast-math. Not library code.
+// the shared anchors (AVX-512) do not run; built by limits.py with -O3 -march=native -ffast-math. Not library code.
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>

@@ -69,7 +69,7 @@ def main():
     data = ours.mixture_data()
     anchors = find_anchors(options.anchors)
     if anchors is None:
-        print("shared/anchors was not found: no limit kernel and no peers; pydpmc alone")
+        print("the shared anchors was not found: no limit kernel and no peers; pydpmc alone")
         return alone(50_000 // divide, data)
     return beside(anchors, divide, data)
 

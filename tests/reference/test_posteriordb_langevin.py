@@ -6,14 +6,13 @@ are flat, so that the number of steps must be given.
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import math
-from pathlib import Path
-from types import ModuleType
 
 import numpy as np
+import posteriordb
 import pytest
+from whitening import Whitened
 
 import pydpmc as dp
 
@@ -22,17 +21,6 @@ BIAS = 0.05
 RELAXATIONS = 3  # from the mode: variances are short of their limit by exp(-6)
 
 
-def load_module(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-whitening = load_module("test_posteriordb_gradient")
-posteriordb = whitening.posteriordb
 NAMES = [name for name in sorted(posteriordb.POSTERIORS) if name.startswith("wells")]
 
 
@@ -43,7 +31,7 @@ def test_langevin_reproduces_the_reference_posterior(name: str) -> None:
     folder = posteriordb.library() / name
     (archive,) = folder.glob("*_draws.npz")
     reference = np.load(archive)["draws"]
-    whitened = whitening.Whitened(posteriordb.POSTERIORS[name](json.loads((folder / "data.json").read_text())))
+    whitened = Whitened(posteriordb.POSTERIORS[name](json.loads((folder / "data.json").read_text())))
     start, covariance = posteriordb.fit(posteriordb.Regression(whitened.x, whitened.y, whitened.model))
     # The declared bound is the largest row: no privacy is asked for here.
     data = dp.Data(whitened.x, whitened.y, row_norm=float(np.linalg.norm(whitened.x, axis=1).max()))

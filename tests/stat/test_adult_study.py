@@ -1,16 +1,15 @@
 """Adult from CSV to report with the command line alone: init, an edited file, plan, run."""
 
-import os
 from pathlib import Path
 
 import numpy as np
 import pytest
+from shared_files import absence, shared_path
 
 import pydpmc as dp
 from pydpmc.cli.main import main
 
-ROOTS = [os.environ.get("PYDPMC_SHARED"), *(parent / "shared" for parent in Path(__file__).resolve().parents)]
-TABLES = [path for root in ROOTS if root and (path := Path(root) / "data" / "adult_train.csv.gz").is_file()]
+TABLE = ("data", "adult_train.csv.gz")
 COLUMNS = {
     "age": '{kind = "number", low = 17, high = 90}',
     "education-num": '{kind = "number", low = 1, high = 16}',
@@ -42,10 +41,10 @@ def filled_in(template):
     return text
 
 
-@pytest.mark.skipif(not TABLES, reason="Adult not found: set PYDPMC_SHARED to the folder that holds data/")
+@pytest.mark.skipif(shared_path(*TABLE) is None, reason=absence(*TABLE))
 @pytest.mark.slow
 def test_adult_from_csv_to_report_without_python(tmp_path, monkeypatch):
-    table = TABLES[0]
+    table = shared_path(*TABLE)
     monkeypatch.chdir(tmp_path)
     assert main(["init", str(table)]) == 0
     Path("study.toml").write_text(filled_in(Path("study.toml").read_text()))

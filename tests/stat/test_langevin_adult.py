@@ -6,14 +6,12 @@ which needs four times as many passes over the records for the same accuracy; fl
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
-from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pytest
+from adult import adult
 
 import pydpmc as dp
 
@@ -43,15 +41,6 @@ BARS = [
 ]
 
 
-def load_module(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def planned(bar: Bar, public: dp.Public) -> dp.Plan:
     model = dp.LogisticRegression(prior=dp.Normal(scale=1.0))
     sampler = dp.Langevin(draws=1, bias=BIAS)
@@ -66,7 +55,7 @@ def accuracy(post: dp.Posterior, x: Floats, truth: Floats) -> float:
 @pytest.mark.slow
 @pytest.mark.parametrize("bar", BARS, ids=str)
 def test_one_draw_on_adult(bar: Bar) -> None:
-    data, x, truth = load_module("test_adult").adult("float32")
+    data, x, truth = adult("float32")
     plan = planned(bar, data.public)
     assert plan.guarantee.epsilon(DELTA) <= bar.epsilon
     assert plan.guarantee.assumptions == ()
