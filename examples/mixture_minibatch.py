@@ -1,4 +1,4 @@
-"""The mixture of papers/004 on minibatches of 2,000 of 200,000 records."""
+"""The mixture of Heikkilä et al. (2019) on minibatches of 2,000 of 200,000 records."""
 
 import numpy as np
 
@@ -18,5 +18,5 @@ print(post.summary(), "\n")
 
 ours = post.guarantee.epsilon(1e-6)
 published = acc.heikkila2019(b=2000, n=len(x), steps=30_000, delta=1e-6)
-print(f"epsilon at delta = 1e-6: {ours:.4f} here, {published:.4f} by the accounting of papers/004")
+print(f"epsilon at delta = 1e-6: {ours:.4f} here, {published:.4f} by the accounting of Heikkilä et al. 2019")
 assert ours < published

@@ -1,4 +1,4 @@
-"""Facts of the build: arithmetic as written, and no generator but our own (bar N5)."""
+"""Facts of the build: arithmetic as written, and no generator but our own."""
 
 import subprocess
 import sys

@@ -16,7 +16,7 @@ PUBLIC, CHARGED, VOIDS = (
     "unsafe: voids",
 )
 
-# Every field of a result, and why it may leave (bar A4). A new field must be added here, with its reason.
+# Every field of a result, and why it may leave. A new field must be added here, with its reason.
 MAY_LEAVE = {
     "draws.*": CHARGED,
     "labels.*": PUBLIC,

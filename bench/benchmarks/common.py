@@ -10,14 +10,14 @@ import pydpmc as dp
 
 N = 10**6
 BATCH = 1000
-EFFECTIVE_RECORDS = 100.0  # w = 100 / N, as in papers/004
+EFFECTIVE_RECORDS = 100.0  # w = 100 / N, as in Heikkilä et al. (2019)
 COLUMNS = 10
 STORAGES = ("float64", "float32")
 STORAGES_OF_REGRESSIONS = (*STORAGES, "fixed16")
 
 
 def mixture_data(n=N, storage="float64"):
-    """Both components of papers/004: N(0, 2) and N(1, 2)."""
+    """Both components of Heikkilä et al. (2019): N(0, 2) and N(1, 2)."""
     random = np.random.default_rng(1)
     x = np.sqrt(2.0) * random.standard_normal(n) + random.integers(0, 2, n)
     return dp.Data(x, x_bounds=(-8.0, 9.0), storage=storage)

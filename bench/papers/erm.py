@@ -1,4 +1,4 @@
-"""The peers of papers/001's figure 2, in plain numpy and scipy: logistic regression with |x| <= 1, labels 0 and 1.
+"""The peers in figure 2 of Wang et al. (2015), in plain numpy and scipy: logistic regression, |x| <= 1, labels 0 and 1.
 
 Neighbours differ by one replaced record. `penalty` is the coefficient of |theta|^2/2 in the *sum* of losses. Where a
 method has a constant that its authors leave to the user, the experiment picks it by test accuracy, in their favour.
@@ -66,7 +66,7 @@ def objective_perturbation_pure(
 def objective_perturbation(
     x: Floats, y: Floats, epsilon: float, delta: float, penalty: float, rng: np.random.Generator
 ) -> Floats:
-    """Algorithm 1 of Kifer, Smith, Thakurta 2012 with Gaussian noise: (epsilon, delta)-DP, what papers/001 compares."""
+    """Algorithm 1 of Kifer, Smith, Thakurta 2012 with Gaussian noise: (epsilon, delta)-DP, as in Wang et al. (2015)."""
     least = 2.0 * CURVATURE / epsilon
     sd = math.sqrt(8.0 * math.log(2.0 / delta) + 4.0 * epsilon) / epsilon
     return minimiser(x, y, max(penalty, least), sd * rng.normal(size=x.shape[1]))

@@ -1,4 +1,4 @@
-"""Figure 2 of papers/001 (Wang, Fienberg, Smola 2015) on Abalone and Adult, with pydpmc's samplers beside its methods.
+"""Figure 2 of Wang, Fienberg and Smola (2015) on Abalone and Adult, with pydpmc's samplers beside its methods.
 
 python wang2015.py [--runs 10] [--data abalone adult] [--methods ...]   runs, and keeps the figures in wang2015.json
 python wang2015.py --table                                              prints them

@@ -65,7 +65,7 @@ def w1(anchors, barker, share):
         "numba": (peer("numba_chain", slow), slow),
         "numpy": (peer("numpy_chain", slow), slow),
         "JAX float32, with replacement": (jax(np.float32), slow),
-        "style of papers/004 (scipy.stats)": (peer("scipy_style", slow // 20), slow // 20),
+        "scipy.stats, as in Heikkilä et al. (2019)": (peer("scipy_style", slow // 20), slow // 20),
     }
 
 

@@ -13,7 +13,7 @@ from .priors import Normal, Prior
 
 @dataclass(frozen=True)
 class BernoulliLogit(Model):
-    """x in {0, 1} with P(x = 1) = logistic(theta) (papers/002, example 17).
+    """x in {0, 1} with P(x = 1) = logistic(theta) (Minami et al. 2016, example 17).
 
     Lipschitz constant: 1. Smoothness: 1/4.
 

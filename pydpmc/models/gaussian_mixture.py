@@ -1,4 +1,4 @@
-"""The two-component mixture of papers/004, section 4."""
+"""The two-component mixture of Heikkilä et al. (2019), section 4."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The largest step size that a budget pays for: theorems 3 and 4 of papers/003, with an accountant for constants."""
+"""The largest step size that a budget pays for: theorems 3 and 4 of Li et al. (2019), priced by our accountant."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def max_step_size(
 ) -> float:
     """Return the largest eta_1 for which SGLD with step sizes eta_1 t^-decay is (epsilon, delta)-DP.
 
-    eta multiplies the *mean* clipped gradient, as in papers/003: ``SGLD(step_size=eta / n)`` in this library.
+    eta multiplies the *mean* clipped gradient, as in Li et al. (2019): ``SGLD(step_size=eta / n)`` in this library.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def max_step_size(
     decay
         0 for a constant step (theorem 4), 1/3 for the decreasing one (theorem 3).
     noise
-        ``"langevin"`` is the variance 2 eta / n that the posterior needs; ``"paper"`` the eta / n that papers/003
+        ``"langevin"`` is the variance 2 eta / n that the posterior needs; ``"paper"`` the eta / n that Li et al. (2019)
         prints, with which the chain samples from the square of the posterior.
 
     Returns

@@ -1,4 +1,4 @@
-"""Audit of the private gradient query (bar P2): a canary whose clipped gradient is L e1 at every theta, or no canary.
+"""Audit of the private gradient query: a canary whose clipped gradient is L e1 at every theta, or no canary.
 
 Neighbours are add_remove, samples are Poisson. All other records have gradient zero, so a noised sum is N(0, s^2) or,
 if the canary is in the sample, N(L, s^2). The score of a run of T steps is its exact log-likelihood ratio.
@@ -226,7 +226,7 @@ def grid_unit(setting: Setting) -> float:
 
 @pytest.mark.parametrize("canary", [False, True])
 def test_a_noised_sum_has_the_accounted_law(canary: bool) -> None:
-    """The sums are the mixture (1-q) N(0, s^2) + q N(L, s^2), and lie on the declared grid (bar N3)."""
+    """The sums are the mixture (1-q) N(0, s^2) + q N(L, s^2), and lie on the declared grid."""
     setting, count = SETTINGS[1], 200_000
     sums = noised_sums(setting, canary, count, 17)
     inside = setting.rate if canary else 0.0

@@ -1,4 +1,4 @@
-"""Record and replay of every gradient sampler on neighbouring tables with frozen randomness (bar A1).
+"""Record and replay of every gradient sampler on neighbouring tables with frozen randomness.
 
 A record may move the noised sum, by at most what is charged for, and nothing else: not how many random words a step
 takes from any stream, nor a shape, an exception or a warning. The one exception is by design: under add_remove a

@@ -1,4 +1,4 @@
-"""The tables of the design documents, to their digits: accounting.md M1 to M6 and 6, math.md section 2."""
+"""Tables of published and derived epsilons, to their digits."""
 
 import math
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Frequentist behaviour of private draws: intervals cover, and one draw has the variance that papers/001 predicts."""
+"""Frequentist behaviour of private draws: intervals cover, and one draw has the variance of Wang et al. (2015)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The mixture of papers/004 at N0 = 100: minibatch chains that clip nothing have the tempered posterior."""
+"""The mixture of Heikkilä et al. (2019) at N0 = 100: minibatch chains that clip nothing have the tempered posterior."""
 
 from __future__ import annotations
 

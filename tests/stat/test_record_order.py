@@ -1,4 +1,4 @@
-"""The integer sum of the clipped ratios is the same, to the last unit, in every order of the records (bar N2).
+"""The integer sum of the clipped ratios is the same, to the last unit, in every order of the records.
 
 A chain would hide a unit in the last place, so the test is turned into a null detector. The records are shifted until
 their sum nearly vanishes, and the weight is raised until one unit of the grid is worth 64 in log-odds. With the prior

@@ -130,7 +130,7 @@ def test_a_scale_that_does_not_fit_theta_is_refused(scale):
 
 
 def replay(rows, walk, chain, steps, clip=0.8, w=1.0, seed=7):
-    """Return the chain that papers/004 defines, in numpy: gaussian mean, standard normal prior, all records."""
+    """Return the chain of Heikkilä et al. (2019) in numpy: gaussian mean, standard normal prior, all records."""
     key, theta, path = random.key_from_seed(seed), np.zeros(walk.dim), []
     for t in range(steps):
         z = random.fill_normal(random.Stream(key, random.purposes["proposal"], chain, t), walk.dim)

@@ -1,4 +1,4 @@
-"""Which records the steps of the compiled query look at (bar A3)."""
+"""Which records the steps of the compiled query look at."""
 
 from __future__ import annotations
 

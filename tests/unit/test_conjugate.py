@@ -21,7 +21,7 @@ def mean_plan(n=1000, sampler=None, prior=VAGUE, sigma=1.0, row_norm=1.0, width=
 
 
 def test_the_weight_of_the_gaussian_mean_is_that_of_the_design():
-    """(0.1, 1e-3) allows w up to 8.25e-4 N; papers/002 has 1.79e-4 N."""
+    """(0.1, 1e-3) allows w up to 8.25e-4 N; Minami et al. (2016) has 1.79e-4 N."""
     assert mean_plan(epsilon=0.1, delta=1e-3).settings.w / 1000 == pytest.approx(8.25e-4, rel=1e-3)
     assert mean_plan(n=10**6, epsilon=0.1, delta=1e-3).settings.w == 1.0
 

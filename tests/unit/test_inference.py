@@ -39,7 +39,7 @@ def test_with_a_flat_prior_it_is_the_spread_of_the_draws_times_w_plus_one_over_k
 
 
 def test_the_formula_of_the_design_where_the_spread_is_known(rng):
-    """Centre and covariance of math.md section 4, from so many draws that their covariance is known."""
+    """Centre and covariance of the tempered posterior, from so many draws that their covariance is known."""
     precision, mean, w = 2.0, -1.0, 0.5
     draws = rng.normal(size=(400_000, 2)) @ np.array([[0.4, 0.2], [0.0, 0.3]]) + [0.7, 0.1]
     post = posterior_of(draws, w, precision, mean)
@@ -80,7 +80,7 @@ def test_few_draws_of_many_parameters_still_cover(rng):
 
 
 def test_what_the_error_of_the_spread_adds_is_needed(rng):
-    """Without its term the interval of math.md would cover about 76 % at five parameters and a tenth of pull."""
+    """Without its term the interval would cover about 76 % at five parameters and a tenth of pull."""
     draws = 1.0 + 0.3 * rng.normal(size=(20, 1))
     (row,) = posterior_of(draws, 0.02, 1.0).interval().rows.values()
     spread = float(np.var(draws, ddof=1))

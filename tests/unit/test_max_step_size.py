@@ -1,4 +1,4 @@
-"""The published figures of papers/003, with an accountant that does not understate them."""
+"""The published figures of Li et al. (2019), with an accountant that does not understate them."""
 
 import math
 
@@ -49,7 +49,7 @@ def test_largest_first_step_size_of_the_decreasing_schedule(batch_size, adjacenc
         0.1, 1e-5, **SETTING, batch_size=batch_size, adjacency=adjacency, sampling=sampling, noise="paper"
     )
     assert eta == pytest.approx(largest, rel=0.015)
-    assert eta < 0.103  # what papers/003 claims for both kinds of neighbours
+    assert eta < 0.103  # what Li et al. (2019) claims for both kinds of neighbours
 
 
 def test_all_records_have_a_closed_form():

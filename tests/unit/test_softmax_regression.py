@@ -100,7 +100,7 @@ def test_impossible_numbers_of_classes_are_refused(bad):
         dp.SoftmaxRegression(classes=bad)
 
 
-def test_the_constants_of_math_md():
+def test_the_constants_are_the_derived_ones():
     public = dp.Public(9, ("a", "b"), True, row_norm=1.5)
     for k in (2, 7):
         assert dp.SoftmaxRegression(classes=k).lipschitz(public) == pytest.approx(2**0.5 * 1.5)

@@ -1,7 +1,7 @@
 """What a mechanism releases, as immutable descriptions; how one use of it is priced.
 
 An event describes one use. It never knows how often it is used: counts are multiplied in one place only,
-`composition.py`.
+`composition/bounds.py`.
 """
 
 from __future__ import annotations

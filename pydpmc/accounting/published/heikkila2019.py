@@ -1,7 +1,7 @@
-"""The accounting of papers/004 (Heikkila et al. 2019), for comparison with ours.
+"""The accounting of Heikkilä et al. (2019), for comparison with ours.
 
 Theorem 2 bounds the Renyi divergence of the normals N(D*, C - v), C = 2, v <= 1, that the paper releases;
-Corollary 2 subsamples and composes. `corrected` uses the terms of math.md section 7, `exact` the divergence
+Corollary 2 subsamples and composes. `corrected` repairs two terms of their proof, `exact` the divergence
 of the two normals at the worst v and dv. None is what pydpmc charges: it releases the bit, not the normal.
 """
 
@@ -31,7 +31,7 @@ def heikkila2019(
     variant: Variant = "published",
     conversion: Literal["classic", "tight"] = "classic",
 ) -> float:
-    """Epsilon of `steps` minibatch steps as papers/004 accounts for them.
+    """Epsilon of `steps` minibatch steps as Heikkilä et al. (2019) account for them.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def heikkila2019(
     divergence = {"published": _published, "corrected": _corrected, "exact": _exact}[variant]
     orders = np.arange(2.0, min(LARGEST_ORDER, (b - 1) // 5) + 1)
     if len(orders) == 0:
-        raise InvalidArgument(f"papers/004 needs an order below b/5, which b = {b} does not leave")
+        raise InvalidArgument(f"b = {b} is too small: Heikkilä et al. (2019) need a Rényi order below b/5")
     step_cost = subsampled_divergences(lambda a: divergence(a, b), b / n, orders)
     convert = {"classic": classic_epsilon, "tight": tight_epsilon}[conversion]
     return convert(steps * step_cost, orders, delta)
@@ -73,7 +73,7 @@ def _exact(a: Floats, b: int) -> Floats:
 
 
 def _normal_divergence(a: Floats, variance_p: float, variance_q: float, squared_distance: float) -> Floats:
-    """Lemma 1 of papers/004."""
+    """Lemma 1 of Heikkilä et al. (2019)."""
     mixed = a * variance_q + (1 - a) * variance_p
     divergence: Floats = (
         0.5 * np.log(variance_q / variance_p)

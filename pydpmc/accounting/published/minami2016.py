@@ -1,4 +1,4 @@
-"""The bounds of papers/002 (Minami et al. 2016), for comparison with ours: see gibbs.py, which is what pydpmc charges.
+"""The bounds of Minami et al. (2016), for comparison with ours: see `events/posterior_draw.py`, which is what pydpmc charges.
 
 Theorem 7 and corollary 8 bound the tail of the log-likelihood ratio of two Gibbs posteriors; theorem 15 is the Gaussian
 mean; theorem 21 (Dalalyan) counts the steps after which Langevin Monte Carlo is near its target. All under `replace`.
@@ -18,7 +18,7 @@ Variant = Literal["theorem7", "corollary8"]
 def minami2016_weight(
     epsilon: float, delta: float, *, lipschitz: float, strong_convexity: float, variant: Variant = "theorem7"
 ) -> float:
-    """Return the largest weight of a Gibbs posterior that is (epsilon, delta)-DP according to papers/002.
+    """Return the largest weight of a Gibbs posterior that is (epsilon, delta)-DP according to Minami et al. (2016).
 
     Theorem 7 solves delta = exp(-(epsilon - 2 b^2)^2 / (8 b^2)), b = w L / sqrt(m). Corollary 8 is simpler and smaller;
     it follows for epsilon <= 1 only and is refused above.

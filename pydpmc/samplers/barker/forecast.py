@@ -127,7 +127,7 @@ def posterior_sd(model: Model, public: Public, n: int | None, w: float) -> float
 
 
 def _rules_clipping_out(model: Model, public: Public) -> str:
-    if public.grouped:  # plan_page.py says what helps there
+    if public.grouped:  # planning/page.py says what helps there
         return ""
     if model.lipschitz(public) is None:
         return "; a model with a Lipschitz constant is never clipped"

@@ -1,4 +1,4 @@
-"""Barker DP-MCMC (papers/004): a random walk whose accept bit is all that is released of the data.
+"""Barker DP-MCMC (Heikkilä et al. 2019): a random walk whose accept bit is all that is released of the data.
 
 Claim: the whole chain is covered, unconditionally, whatever its convergence. Neighbours: replace or add_remove on
 full data, replace on minibatches. Assumes: nothing. Proof: docs/privacy/barker.md.

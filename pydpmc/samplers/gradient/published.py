@@ -50,7 +50,7 @@ def calibrated(request: Request) -> GradientSettings:
 
 
 def _wang2015(request: Request) -> GradientSettings:
-    """Algorithm 2 of papers/001: variance max(A eta^2, eta), A = 128 steps (L / epsilon)^2 log log."""
+    """Algorithm 2 of Wang et al. (2015): variance max(A eta^2, eta), A = 128 steps (L / epsilon)^2 log log."""
     if request.epsilon is None or request.delta is None:
         raise InvalidArgument('calibration="wang2015" computes its noise from epsilon and delta: give both')
     sampling = request.sampler.sampling or ("without_replacement" if request.adjacency == "replace" else "poisson")
@@ -64,7 +64,7 @@ def _wang2015(request: Request) -> GradientSettings:
 
 
 def _li2019(request: Request) -> GradientSettings:
-    """Algorithm 1 of papers/003: eta_t = eta_1 t^(-1/3) on the mean gradient, variance eta_t / n."""
+    """Algorithm 1 of Li et al. (2019): eta_t = eta_1 t^(-1/3) on the mean gradient, variance eta_t / n."""
     per_mean = 1.0 / (request.n or math.nan)
     sampling = request.sampler.sampling or "poisson"
     if request.sampler.step_size is not None:

@@ -1,4 +1,4 @@
-"""Stochastic-gradient Fisher scoring (papers/001 and 000, algorithm 4)."""
+"""Stochastic-gradient Fisher scoring (Wang et al. 2015, algorithm 4 and its supplement)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stochastic-gradient Hamiltonian Monte Carlo (papers/001)."""
+"""Stochastic-gradient Hamiltonian Monte Carlo (Wang et al. 2015)."""
 
 from __future__ import annotations
 

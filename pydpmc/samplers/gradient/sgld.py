@@ -1,4 +1,4 @@
-"""Stochastic-gradient Langevin dynamics (papers/001 algorithm 2, papers/003)."""
+"""Stochastic-gradient Langevin dynamics (Wang et al. 2015 algorithm 2, Li et al. 2019)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ class SGLD(GradientSampler):
     Parameters
     ----------
     calibration
-        ``"wang2015"`` (papers/001, algorithm 2) or ``"li2019"`` (papers/003, algorithm 1): step sizes and noise as the
+        ``"wang2015"`` (Wang et al. 2015, algorithm 2) or ``"li2019"`` (Li et al. 2019, algorithm 1): step sizes and
+        noise as the
         paper prints them, priced by our accountant. As printed, the noise has half the variance that the target needs;
         ``print(plan)`` says what the chain targets instead. Under ``"li2019"`` `step_size` is the paper's eta, which
         multiplies the mean gradient.

@@ -1,4 +1,4 @@
-"""Stochastic-gradient Nose-Hoover thermostat (papers/001)."""
+"""Stochastic-gradient Nose-Hoover thermostat (Wang et al. 2015)."""
 
 from __future__ import annotations
 

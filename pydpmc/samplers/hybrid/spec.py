@@ -1,4 +1,4 @@
-"""A private start, then a chain from it (papers/001, algorithm 3).
+"""A private start, then a chain from it (Wang et al. 2015, algorithm 3).
 
 Claim: start and chain together cost what the accountant finds for their composition. Neighbours and assumptions: those
 of the two. Proof: docs/privacy/hybrid.md.

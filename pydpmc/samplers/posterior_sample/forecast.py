@@ -9,7 +9,8 @@ from dataclasses import dataclass
 class PosteriorSampleForecast:
     """How far the mean of the draws is from the truth, in units of what the data allow.
 
-    papers/001, proposition 9: a draw at weight w has variance 1 + 1/w times that of the maximum-likelihood estimate.
+    A draw at weight w has 1 + 1/w times the variance of the maximum-likelihood estimate (Wang et al. 2015,
+    proposition 9).
     """
 
     draws: int

@@ -1,4 +1,4 @@
-"""PosteriorSample (papers/001 algorithm 1, papers/002): draws from a tempered posterior, by NUTS with a hidden state.
+"""Draws from a tempered posterior by hidden NUTS chains (Wang et al. 2015, algorithm 1; Minami et al. 2016).
 
 Claim: each draw is GDP (Lipschitz model, strongly convex prior) or of bounded range (clamped log-likelihood), under
 replace or add_remove. Assumes: that the draws are exact and independent. Proof: docs/privacy/posterior_sample.md.
@@ -45,7 +45,7 @@ class PosteriorSample(Sampler):
         Clamps each record's log-likelihood to [-bound, bound] (to [-bound, 0] where it is never positive). The draws
         are those of the clamped model, which is another model wherever the clamp acts.
     temper_prior
-        Raises the prior to the power w too, as papers/001 does.
+        Raises the prior to the power w too, as Wang et al. (2015) does.
     gamma
         Total variation between the law of the released draws and that of exact ones, if you can vouch for a number: it
         is charged, (1 + e^epsilon) gamma in delta, and the guarantee is conditional on it instead of on exactness.

@@ -9,7 +9,7 @@ from scipy.special import expit
 
 from pydpmc.accounting.events.barker_correction import _measured, correction, solved
 
-# c, cdf error, odds error: the best found by either criterion alone in math.md section 2, with a margin of 3.
+# c, cdf error, odds error: the best found by either criterion alone, with a margin of 3.
 TARGETS = [(1.0, 3e-7, 1.5e-6), (1.25, 1e-5, 4e-5), (1.5, 1e-4, 3.5e-4), (2.0, 1.5e-3, 7e-3)]
 
 

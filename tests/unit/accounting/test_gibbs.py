@@ -1,4 +1,4 @@
-"""Weights of Gibbs posteriors: ours, and those of papers/002 beside them (issue item 2)."""
+"""Weights of Gibbs posteriors: ours, and those of Minami et al. (2016) beside them."""
 
 from __future__ import annotations
 

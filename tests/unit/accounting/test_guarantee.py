@@ -1,4 +1,4 @@
-"""The guarantee object: words, saving, voids, combination, interchange, calibration, papers/004."""
+"""The guarantee object: words, saving, voids, combination, interchange, calibration, Heikkilä et al. (2019)."""
 
 import builtins
 import json

@@ -1,0 +1,88 @@
+"""Rooms import one way: each only what stands above it, and function-level imports are for optional packages."""
+
+import ast
+from pathlib import Path
+
+import pydpmc
+
+PACKAGE = Path(pydpmc.__file__).parent
+FLOOR = {"errors", "checks", "rounding", "diagnostics", "_optional", "_version", "_core"}
+ROOMS = ("accounting", "data", "models", "posterior", "samplers", "planning", "ledger", "running", "quantiles")
+ROOMS += ("sklearn", "cli", "")  # the last is pydpmc/__init__.py itself
+MOST_ENTRIES = 22
+
+# A function-level import of our own is allowed for three reasons, and each place is named here.
+STARTS_FASTER = {  # plots, reports, ArviZ and the shell's commands are imported when they are used
+    "posterior.posterior", "posterior.plots", "accounting.guarantee",
+    "cli.completion", "cli.cost", "cli.demo", "cli.init", "cli.ledger", "cli.plan", "cli.report", "cli.run",
+}  # fmt: skip
+NAMES_EACH_OTHER = {  # a spec completes itself, an event is amplified into another, a registry lists its room
+    "accounting.events.gaussian", "data.schema.schema", "models.spec", "planning.plan", "posterior.inference",
+    "samplers.barker.settings", "samplers.barker.spec", "samplers.conjugate.spec", "samplers.gradient.base",
+    "samplers.gradient.published", "samplers.gradient.settings", "samplers.gradient.sgld", "samplers.hybrid.spec",
+    "samplers.langevin.settings", "samplers.langevin.spec", "samplers.nuts.spec", "samplers.posterior_sample.settings",
+    "samplers.posterior_sample.spec",
+}  # fmt: skip
+
+
+def module_name(path):
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+def imports(name):
+    """Yield (imported module, whether inside a function) for each of our own that a module imports."""
+    path = MODULES[name]
+    tree = ast.parse(path.read_text())
+    inner = {
+        node
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef)
+        for node in ast.walk(function)
+        if isinstance(node, ast.ImportFrom)
+    }
+    here = name.split(".") if name else []
+    if path.name != "__init__.py":
+        here = here[:-1]
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.ImportFrom) or node.level == 0:
+            continue
+        base = here[: len(here) - node.level + 1] + (node.module.split(".") if node.module else [])
+        for alias in node.names:
+            full = ".".join([*base, alias.name])
+            yield full if full in MODULES or full == "_core" else ".".join(base), node in inner
+
+
+def room(name):
+    return name.split(".")[0]
+
+
+def test_every_module_stands_in_a_room_or_on_the_floor():
+    assert {room(name) for name in MODULES} - set(ROOMS) - FLOOR == {"__main__"}
+    assert set(ROOMS) - {room(name) for name in MODULES} == set()
+
+
+def test_the_package_lists_few_entries():
+    entries = [path.name for path in PACKAGE.iterdir() if path.suffix not in (".so", ".pyd") and path.name[:2] != "__"]
+    assert len(entries) <= MOST_ENTRIES, sorted(entries)
+
+
+def test_a_room_imports_only_rooms_above_it():
+    upward = [
+        f"{name} imports {imported}"
+        for name in MODULES
+        if name != "__main__"
+        for imported, _ in imports(name)
+        if room(imported) not in FLOOR
+        and (room(name) in FLOOR or ROOMS.index(room(imported)) > ROOMS.index(room(name)))
+    ]
+    assert upward == []
+
+
+def test_function_level_imports_are_the_listed_ones():
+    inside = {name for name in MODULES for _, inner in imports(name) if inner}
+    assert inside - STARTS_FASTER - NAMES_EACH_OTHER == set(), "import it at the top, or cut the cycle"
+    assert (STARTS_FASTER | NAMES_EACH_OTHER) - inside == set(), "no longer needed: strike it off the list"
