@@ -53,7 +53,8 @@ def test_nothing_is_named_that_a_reader_does_not_have():
 
 def test_every_citation_is_in_the_references():
     references = (ROOT / "docs" / "references.md").read_text()
-    listed = {(names.split(",")[0], year) for names, year in re.findall(r"^- \*\*([^(]+) \((\d{4})\)", references, re.M)}
+    entries = re.findall(r"^- \*\*([^(]+) \((\d{4})\)", references, re.M)
+    listed = {(names.split(",")[0], year) for names, year in entries}
     cited = set()
     for path in (*(ROOT / "docs").rglob("*.md"), *(ROOT / "pydpmc").rglob("*.py"), *(ROOT / "csrc").rglob("*.hpp")):
         for first, year in re.findall(r"([A-Z][\wäöü]+) et al\.,? \(?(\d{4})", path.read_text()):

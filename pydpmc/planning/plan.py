@@ -17,8 +17,8 @@ from ..models import Model
 from ..models.spec import to_spec
 from ..samplers import Barker
 from ..samplers.base import RunSettings, Sampler
+from ..samplers.contribution import refuse_groups_without_proof
 from ..samplers.request import Request
-from ..samplers.units import refuse_groups_without_proof
 from .starts import planned_starts, warm_start
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 
+from .. import _core
 from .. import accounting as acc
 from ..checks import reals
 from ..data.public import Public
@@ -16,6 +17,7 @@ from ..models import Model
 if TYPE_CHECKING:
     from ..posterior.posterior import Posterior
     from .plan import Plan
+
 
 Floats = npt.NDArray[np.float64]
 
@@ -61,7 +63,20 @@ def start_points(plan: Plan, chains: int, seed: int | None) -> Floats:
     if plan.init is None:
         return np.array(np.broadcast_to(plan.model.centre(plan.public), shape))
     if plan.init == "prior":
-        from .prior_draw import prior_draws
-
         return prior_draws(plan.model, plan.public, chains, seed)
     return np.array(np.broadcast_to(plan.init, shape))
+
+
+def prior_draws(model: Model, public: Public, chains: int, seed: int | None) -> npt.NDArray[np.float64]:
+    """Return one draw of theta per chain, from the operating system's entropy or from a seed."""
+    random = _core.random
+    key = random.key_from_os() if seed is None else random.key_from_seed(seed)
+    starts = []
+    for chain in range(chains):
+        stream = random.Stream(key, random.purposes["initial"], chain, 0)
+        parts = []
+        for block in model.blocks(public):
+            drawn = model.block_prior(block).draw(block.size, random.open_unit(stream, block.size))
+            parts.append(np.log(np.abs(drawn)) if block.positive else drawn)
+        starts.append(np.concatenate(parts))
+    return np.array(starts)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...data.public import Public
 from ...models import Model
-from ..units import lipschitz_of_unit
+from ..contribution import lipschitz_of_unit
 from .settings import Settings
 
 ENOUGH_DRAWS = 100.0

@@ -1,9 +1,10 @@
-"""What one unit of privacy, a record or a group of them, can contribute."""
+"""What one unit of privacy (a record or a group) can contribute, and the tempering weight it has."""
 
 from __future__ import annotations
 
+from ..checks import positive, share
 from ..data.public import Public
-from ..errors import UnsupportedEventError
+from ..errors import InvalidArgument, UnsupportedEventError
 from ..models import Model
 
 
@@ -26,3 +27,13 @@ def refuse_groups_without_proof(sampler: object, public: Public) -> None:
             f"groups: {sampler!r} has no proof for groups of records; use SGLD, SGHMC or SGNHT, or Barker on all "
             "records (batch_size=None)"
         )
+
+
+def check_weight(w: float | None, n0: float | None) -> None:
+    """Refuse a weight outside (0, 1], and one that is given twice."""
+    if n0 is not None:
+        positive(n0, "n0")
+    if w is not None:
+        share(w, "w")
+    if w is not None and n0 is not None:
+        raise InvalidArgument("w and n0 say the same thing (w = n0 / n): give one of them")
