@@ -84,6 +84,7 @@ def run(
     Posterior
         After Ctrl-C, the draws made so far.
     """
+    plan.confirm()
     _check_data(plan, data)
     yes_or_no(progress, "progress")
     yes_or_no(unsafe_diagnostics, "unsafe_diagnostics")
@@ -131,6 +132,7 @@ def sample(
     private: bool = True,
     init: npt.ArrayLike | Posterior | Literal["prior"] | None = None,
     earlier: Sequence[Guarantee] = (),
+    assumptions: Sequence[str] = (),
     **run_options: Any,
 ) -> Posterior:
     """Plan, then run: posterior draws of `model` given `data` within a privacy budget.
@@ -157,6 +159,7 @@ def sample(
         private=private,
         init=init,
         earlier=earlier,
+        assumptions=assumptions,
     )
     return run(planned, data, **run_options)
 

@@ -82,10 +82,6 @@ class LinearSettings(ConjugateSettings):
         mean, root = posterior(self.moments(sums[0]), self.sigma, self.w, prior_mean, np.array(self.prior_precision))
         return np.asarray(mean + shift + plain_normals(core, key, self.draws, self.dim) @ root.T)
 
-    def fits(self, public: Public) -> bool:
-        """Return whether the settings were made for these bounds."""
-        return (self.norm, self.y_middle, self.y_reach) == bounds(public, self.intercept)
-
 
 def bounds(public: Public, intercept: bool) -> tuple[float, float, float]:
     """Return R, the middle of y where an intercept can take it up, and B."""

@@ -83,10 +83,6 @@ class ConjugateSettings:
         """Return nothing: the guarantee is unconditional."""
         return ()
 
-    def fits(self, public: Public) -> bool:
-        """Return whether the settings were made for these public facts."""
-        raise NotImplementedError
-
     def releases(self, chains: int, draws: int | None, warmup: int | None) -> Release:
         """Return which draws leave: all of them."""
         return last_iterates(1, self.draws, draws, warmup)
