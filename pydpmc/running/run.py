@@ -112,7 +112,8 @@ def run(
         keeping.begin(core)
         if progress and core.steps_done > 0:
             say_resumed(checkpoint, core.steps_done, steps)
-        shown = Progress(release.chains, steps, progress, core.steps_done)
+        timed = not plan.private or (plan.adjacency == "replace" and not plan.public.grouped)  # see progress.py
+        shown = Progress(release.chains, steps, progress, core.steps_done, timed)
         interrupted = _advance(core, steps, workers, shown, keeping)
         keeping.end(core)
     made = release.of(out, core.steps_done)

@@ -13,7 +13,7 @@ from ...accounting import GDP, Event
 from ...data.public import Public
 from ...models import LinearRegression
 from .noised_posterior import NoisedMoments, posterior
-from .noised_sums import NOISE_BITS, plain_normals
+from .noised_sums import plain_normals
 from .settings import ConjugateSettings, Floats
 
 REPLACED = 1.5  # the largest distance of two records' statistics: docs/privacy/conjugate.md, lemma 3
@@ -62,7 +62,7 @@ class LinearSettings(ConjugateSettings):
 
     def event(self, adjacency: str) -> Event:
         """Return the Gaussian mechanism, at the exact distance of two records' statistics under replace."""
-        rounding = 2.0 * math.sqrt(self.statistics_count) * math.ldexp(self.noise, -NOISE_BITS)
+        rounding = 2.0 * math.sqrt(self.statistics_count) * math.ldexp(self.noise, -self.bits)
         moved = REPLACED + rounding if adjacency == "replace" else 1.0
         return GDP((moved + SLACK + self.statistics_count * 2.0**-50) / self.noise * (1.0 + 1e-12))
 
