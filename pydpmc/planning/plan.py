@@ -73,6 +73,8 @@ class Plan:
 
     def confirm(self) -> None:
         """Refuse a plan that ``pydpmc.plan`` does not make of the same request: its guarantee would be another's."""
+        if not self.private and self.guarantee.void is not None:
+            return  # nothing is promised, and the result will say so
         seal.confirm(_contents(self), self._made_again)
 
     def _made_again(self) -> Plan:

@@ -133,8 +133,9 @@ class DPEstimator(BaseEstimator):  # type: ignore[misc]
         """Return features, and targets as the model has them; NaN where there is none. No record raises an error."""
         check_is_fitted(self)
         rows = validated(self, X, reset=False, ensure_all_finite=False)
-        if len(y) != len(rows):
-            raise InvalidArgument(f"X and y must have one entry per record each, but have {len(rows)} and {len(y)}")
+        if getattr(y, "ndim", 1) != 1 or len(y) != len(rows):
+            shape = getattr(y, "shape", (len(y),))
+            raise InvalidArgument(f"y must have one entry per record, {len(rows)} of them, but its shape is {shape}")
         return rows, np.array([self._target(value) for value in y], dtype=np.float64)
 
     def _target(self, value: Any) -> float:

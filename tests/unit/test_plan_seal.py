@@ -60,7 +60,6 @@ def false_changes(plan):
     yield {"guarantee": dataclasses.replace(guarantee, total_variation=0.0, assumptions=("less",))}
     yield {"adjacency": "add_remove"}
     yield {"private": False}
-    yield {"private": False, "guarantee": acc.Guarantee(events=(), void="not private")}
     yield {"earlier": (cheaper,)}
     yield {"assumptions": ("something else",)}
 
@@ -191,3 +190,12 @@ def test_contents_that_differ_in_one_bit_have_other_texts():
     texts = [canonical(value) for value in (one, other, 1.0, np.nextafter(1.0, 2.0), 1, True, "1", None, [1], [[1]])]
     assert len(set(texts)) == len(texts)
     assert canonical({"a": 1, "b": 2}) == canonical({"b": 2, "a": 1})
+
+
+def test_a_plan_that_promises_nothing_may_be_changed_and_its_result_promises_nothing():
+    plan = dp.plan(LOGISTIC, FACTS, dp.SGLD(steps=20), private=False, adjacency="add_remove")
+    data = dp.Data(np.zeros((N, 2)), np.zeros(N), row_norm=1.0, y_bounds=(0.0, 1.0), columns=["a", "b"], public_n=N)
+    longer = dataclasses.replace(plan, settings=dataclasses.replace(plan.settings, steps=30))
+    assert longer.run(data, progress=False).guarantee.void is not None
+    with pytest.raises(ValueError, match=CHANGED):
+        dataclasses.replace(longer, private=True)
