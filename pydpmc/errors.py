@@ -63,3 +63,7 @@ class ResumedElsewhere(LedgerError):
 
 class CheckpointError(PydpmcError, ValueError):
     """A checkpoint is damaged, or belongs to another run."""
+
+
+class NotCoveredWarning(UserWarning):
+    """What was asked for is computed from records, and no guarantee covers it."""

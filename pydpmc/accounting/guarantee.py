@@ -122,6 +122,8 @@ class Guarantee:
     def to_dp_accounting(self) -> DpEvent:
         """The same events as a `dp_accounting.DpEvent` (extra ``pydpmc[accounting]``).
 
+        Price it under the same neighbours: ``NeighboringRelation.REPLACE_ONE`` for `replace`. No accountant of that
+        library then states less than `epsilon` does; its PLD accountant states more for Gaussians without sampling.
         It has no word for `total_variation`, which is left out where it is at most 1e-9 and refused above: add
         (1 + e^epsilon) total_variation to any delta that is computed from the event.
         """

@@ -28,7 +28,8 @@ def _library() -> Any:
 def from_dp_event(event: DpEvent, adjacency: str = "add_remove") -> Guarantee:
     """The guarantee, by our accounting, of a `dp_accounting.DpEvent`; unknown events are refused.
 
-    Its noise multiplier is, as ours, the noise over the clipping norm, under both adjacencies.
+    Its noise multiplier is, as ours, the noise over the clipping norm, under both adjacencies. What `to_dp_accounting`
+    wrote under `replace` comes back dearer than it was, and never cheaper.
     """
     return compose(_uses(event, 1, _library()), adjacency)
 
@@ -57,7 +58,13 @@ def _one_event(event: DpEvent, dpa: Any) -> Event:
 
 
 def to_dp_accounting(guarantee: Guarantee) -> DpEvent:
-    """The events of a guarantee in the terms of dp_accounting; what it cannot express is refused."""
+    """The events of a guarantee in the terms of dp_accounting; what it cannot express is refused.
+
+    Under `replace` its accountants do not agree on what a noise multiplier is: RDP reads the noise over the largest
+    change between neighbours, PLD the noise over the clipping norm. An event is exported in the first sense, so that
+    neither states less than it costs; PLD with ``REPLACE_ONE`` states more. Poisson samples, which RDP refuses under
+    `replace`, are exported in the second sense.
+    """
     dpa = _library()
     if guarantee.total_variation > NEGLIGIBLE_VARIATION:
         raise UnsupportedEventError(
@@ -69,13 +76,11 @@ def to_dp_accounting(guarantee: Guarantee) -> DpEvent:
 
 
 def _dp_event(event: Event, adjacency: str, dpa: Any) -> Any:
-    if isinstance(event, Gaussian):
-        return dpa.GaussianDpEvent(event.noise_multiplier)
-    if isinstance(event, GDP):
-        return dpa.GaussianDpEvent((2.0 if adjacency == "replace" else 1.0) / event.mu)
+    if isinstance(event, Gaussian | GDP):
+        return dpa.GaussianDpEvent(1.0 / event.gaussian_mu(adjacency))
     if isinstance(event, PoissonGaussian):
         return dpa.PoissonSampledDpEvent(event.rate, dpa.GaussianDpEvent(event.noise_multiplier))
     if isinstance(event, WithoutReplacementGaussian):
-        gaussian = dpa.GaussianDpEvent(event.noise_multiplier)
+        gaussian = dpa.GaussianDpEvent(event.noise_multiplier / 2.0)
         return dpa.SampledWithoutReplacementDpEvent(event.n, event.b, gaussian)
     raise UnsupportedEventError(f"dp_accounting has no event for {event!r}")

@@ -80,7 +80,8 @@ class Public:
         """The least declared bound on the norm of a record's features, or None."""
         bounds = [] if self.row_norm is None else [self.row_norm]
         if self.x_bounds is not None:
-            bounds.append(math.sqrt(sum(max(abs(lo), abs(hi)) ** 2 for lo, hi in self.x_bounds)))
+            far = [max(abs(lo), abs(hi)) for lo, hi in self.x_bounds]
+            bounds.append(math.sqrt(sum(x * x for x in far)))  # infinite if it overflows
         return min(bounds) if bounds else None
 
     def size(self, adjacency: str) -> int | None:

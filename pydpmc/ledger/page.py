@@ -18,11 +18,12 @@ def show(ledger: Ledger) -> str:
         ("left", f"epsilon = {lower(ledger.remaining, 4)} at delta = {ledger.delta!r}, for a run of Gaussian shape"),
         ("spent", f"epsilon = {upper(spent.epsilon(ledger.delta), 4)}, if no run was chosen from earlier results"),
     ]
+    lines += [("assumes", text) for text in _conditions(ledger)]
     return "\n".join([f"Ledger {ledger.path}", "", *(f"  {name:<12}{text}" for name, text in lines)])
 
 
 def history(ledger: Ledger) -> str:
-    """One line for each run."""
+    """One line for each run, then what those rest on that hold under a condition."""
     rows = [("", "reserved (UTC)", "sampler", "steps", "chains", "epsilon alone", "state")]
     for entry in ledger.history():
         state = "finished" if entry.finished else "not finished, counts in full"
@@ -33,12 +34,22 @@ def history(ledger: Ledger) -> str:
                 str(entry.plan.get("sampler", "-")),
                 str(entry.plan.get("steps", "-")),
                 str(entry.plan.get("chains", "-")),
-                upper(entry.guarantee.epsilon(ledger.delta), 4),
+                upper(entry.guarantee.epsilon(ledger.delta), 4) + (", if" if entry.guarantee.assumptions else ""),
                 state + (f", resumed {entry.resumed} x" if entry.resumed else ""),
             )
         )
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
+    table = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
+    return "\n".join([*table, *(f"holds only if, {text}" for text in _conditions(ledger))])
+
+
+def _conditions(ledger: Ledger) -> list[str]:
+    """Return each assumption of a run, with the numbers of the runs that rest on it."""
+    runs: dict[str, list[int]] = {}
+    for entry in ledger.history():
+        for text in entry.guarantee.assumptions:
+            runs.setdefault(text, []).append(entry.number)
+    return [f"run {', '.join(map(str, numbers))}: {text}" for text, numbers in runs.items()]
 
 
 def verify(ledger: Ledger) -> str:

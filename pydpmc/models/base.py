@@ -87,6 +87,14 @@ class Model:
         """Return how far the core's gradient of one record is from the exact one while |theta| <= reach, or None."""
         return None
 
+    def largest_factor(self, public: Public, reach: float) -> float | None:
+        """Return what no number exceeds on the core's way to one record's gradient while |theta| <= reach, or None.
+
+        Beyond 2^250 the core leaves a record out, and whether it does may depend on theta: docs/privacy/langevin.md,
+        lemma 5.
+        """
+        return None
+
     def theta_reach(self, public: Public) -> float | None:
         """Return a bound that no coordinate of a likelihood's maximum exceeds, or None."""
         return None

@@ -60,6 +60,10 @@ class BernoulliLogit(Model):
         """Return 16 roundings of a gradient that is at most 1."""
         return 16 * ROUNDING
 
+    def largest_factor(self, public: Public, reach: float) -> float:
+        """Return |theta|, or 1: no record is multiplied with it."""
+        return max(1.0, reach)
+
     def loglik_ceiling(self) -> float:
         """Return 0: it is the logarithm of a probability."""
         return 0.0

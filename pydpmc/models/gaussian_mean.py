@@ -79,6 +79,13 @@ class GaussianMean(Model):
         norm = public.feature_norm
         return None if norm is None else 8 * ROUNDING * (norm + reach) / self.sigma**2
 
+    def largest_factor(self, public: Public, reach: float) -> float | None:
+        """Return the largest of |x - theta|, and of sigma^2 and 1 / sigma^2."""
+        norm = public.feature_norm
+        if norm is None:
+            return None
+        return max(norm + reach, self.sigma * self.sigma, 1.0 / self.sigma / self.sigma)
+
     def theta_reach(self, public: Public) -> float | None:
         """Return R: the mean of the records is no further out than they are."""
         return public.feature_norm

@@ -56,6 +56,10 @@ class HuberRegression(LinearPredictor):
         """Return 1 / sigma^2."""
         return 1.0 / self.sigma**2
 
+    def residual_scale(self) -> float:
+        """Return sigma."""
+        return self.sigma
+
     def inverse_link(self, predictor: Floats) -> Floats:
         """Return the predictor."""
         return predictor

@@ -68,6 +68,19 @@ class LinearPredictor(Model):
         predictor = (public.width / 8 + 16) * ROUNDING * norm * reach
         return 1.01 * norm * (curvature * predictor + 16 * ROUNDING * slope)
 
+    def largest_factor(self, public: Public, reach: float) -> float | None:
+        """Return the largest of R, |theta|, the predictor R |theta|, and the residual's scales in both directions."""
+        slope, norm = self.slope(), self.norm(public)
+        if slope is None or norm is None:
+            return None
+        if slope == 0.0:  # an underflow of what is positive
+            return float("inf")
+        return max(norm, reach, norm * reach, slope, 1.0 / slope, self.residual_scale(), 1.0 / self.residual_scale())
+
+    def residual_scale(self) -> float:
+        """Return the unit of y in which residuals are measured."""
+        return 1.0
+
     def information(self, public: Public) -> float | None:
         """Return the forecast R^2 curvature / d: features that fill all directions equally."""
         curvature, norm = self.curvature(), self.norm(public)

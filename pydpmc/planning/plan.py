@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy.typing as npt
 
 from .. import accounting as acc
-from ..checks import given, one_of, positive, small_delta, whole, yes_or_no
+from ..checks import whole
 from ..data.public import Public
-from ..errors import BudgetError, InvalidArgument, WrongType
+from ..errors import BudgetError
 from ..models import Model
 from ..models.spec import to_spec
 from ..samplers import Barker
 from ..samplers.base import RunSettings, Sampler
 from ..samplers.contribution import refuse_groups_without_proof
 from ..samplers.request import Request
+from . import seal
+from .arguments import check_budget, check_kinds, guarantees, sentences
 from .starts import planned_starts, warm_start
 
 if TYPE_CHECKING:
@@ -39,7 +41,7 @@ class Plan:
 
     Attributes
     ----------
-    model, public, adjacency, chains, private, epsilon, delta
+    model, public, adjacency, chains, private, epsilon, delta, sampler, earlier, assumptions
         As asked for. Under ``add_remove`` the number of records is not kept.
     settings
         Steps, proposal, clip bound and the rest, all decided.
@@ -61,21 +63,34 @@ class Plan:
     delta: float | None
     guarantee: acc.Guarantee
     forecast: Any  # an Outlook of the sampler's own
+    sampler: Sampler = field(compare=False)  # plans that run alike are equal, whoever left what open
     init: tuple[tuple[float, ...], ...] | Literal["prior"] | None = None
+    earlier: tuple[acc.Guarantee, ...] = ()
+    assumptions: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if not self.private:
-            covered = self.guarantee.void is not None
-        else:
-            charged = dict(self.guarantee.events)  # with those of a warm start, if any
-            own = self.settings.uses(self.adjacency, self.chains)
-            covered = all(charged.get(event, 0) >= uses for event, uses in own)
-            covered &= (self.guarantee.adjacency, self.guarantee.unit) == (self.adjacency, self.public.unit)
-            covered &= self.guarantee.total_variation >= self.settings.total_variation(self.chains)
-            covered &= set(self.settings.assumptions) <= set(self.guarantee.assumptions)
-            covered &= self.settings.fits(self.public)
-        if not covered:
-            raise InvalidArgument("the guarantee is not that of this run; use pydpmc.plan instead of changing a plan")
+        self.confirm()
+
+    def confirm(self) -> None:
+        """Refuse a plan that ``pydpmc.plan`` does not make of the same request: its guarantee would be another's."""
+        if not self.private and self.guarantee.void is not None:
+            return  # nothing is promised, and the result will say so
+        seal.confirm(_contents(self), self._made_again)
+
+    def _made_again(self) -> Plan:
+        return plan(
+            self.model,
+            self.public,
+            self.sampler,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            adjacency=self.adjacency,  # type: ignore[arg-type]
+            chains=self.chains,
+            private=self.private,
+            init=self.init,
+            earlier=self.earlier,
+            assumptions=self.assumptions,
+        )
 
     def run(self, data: Data, **options: Any) -> Posterior:
         """Run the plan on the data; see `pydpmc.run.run` for the options."""
@@ -117,6 +132,7 @@ def plan(
     private: bool = True,
     init: npt.ArrayLike | Posterior | Literal["prior"] | None = None,
     earlier: Sequence[acc.Guarantee] = (),
+    assumptions: Sequence[str] = (),
 ) -> Plan:
     """Decide a run from public facts: choose what the sampler leaves open, price the rest.
 
@@ -144,6 +160,9 @@ def plan(
     earlier
         Guarantees of what was released of the same records before, such as ``private_bounds``; the budget pays for
         them too.
+    assumptions
+        What the guarantee rests on beyond what the run itself needs, a sentence each, such as that a bound was known
+        beforehand. They are part of the guarantee, and reach the result, its files and the ledger.
 
     Returns
     -------
@@ -159,13 +178,13 @@ def plan(
     True
     """
     sampler = Barker() if sampler is None else sampler
-    _check(model, public, sampler, adjacency, private)
+    check_kinds(model, public, sampler, adjacency, private)
     refuse_groups_without_proof(sampler, public)
     chains = whole(chains, "chains", most=MOST_CHAINS)
-    _check_budget(epsilon, delta, private)
+    check_budget(epsilon, delta, private)
     model.check_public(public)
     warm, init = warm_start(model, public, init)
-    before = (*warm, *_guarantees(earlier))
+    before, stated = (*warm, *guarantees(earlier)), sentences(assumptions)
     request = Request(model, public, sampler, adjacency, chains, private, epsilon, delta, before)
     settings = sampler.choose(request)
     if adjacency == "add_remove":
@@ -174,7 +193,7 @@ def plan(
         acc.compose(
             [*settings.uses(adjacency, chains), *before],
             adjacency=adjacency,
-            assumptions=(*settings.assumptions, *([FIXED_IN_ADVANCE] if before else [])),
+            assumptions=(*settings.assumptions, *([FIXED_IN_ADVANCE] if before else []), *stated),
             unit=public.unit,
             total_variation=settings.total_variation(chains),
         )
@@ -186,46 +205,25 @@ def plan(
             f"epsilon = {epsilon:g} at delta = {delta:g} cannot pay for a run of {settings.steps} steps in each of "
             f"{chains} chain(s) at any useful scale; raise it, or lower steps, w or chains"
         )
-    return Plan(
-        model=model,
-        public=public,
-        settings=settings,
-        adjacency=adjacency,
-        chains=chains,
-        private=private,
-        epsilon=epsilon,
-        delta=delta,
-        guarantee=guarantee,
-        forecast=settings.forecast(model, public, chains),
-        init=planned_starts(init, chains, request.dim),
-    )
+    contents: dict[str, Any] = {
+        "model": model,
+        "public": public,
+        "settings": settings,
+        "adjacency": adjacency,
+        "chains": chains,
+        "private": private,
+        "epsilon": epsilon,
+        "delta": delta,
+        "guarantee": guarantee,
+        "sampler": sampler,
+        "init": planned_starts(init, chains, request.dim),
+        "earlier": before,
+        "assumptions": stated,
+    }
+    seal.note(contents)
+    return Plan(**contents, forecast=settings.forecast(model, public, chains))
 
 
-def _check(model: Any, public: Any, sampler: Any, adjacency: str, private: Any) -> None:
-    if not isinstance(model, Model):
-        raise WrongType(f"model must be a pydpmc model such as LogisticRegression(), not {given(model)}")
-    if not isinstance(public, Public):
-        raise WrongType(f"public must be data.public (no record is seen by plan), not {given(public)}")
-    if not isinstance(sampler, Sampler):
-        raise WrongType(f"sampler must be a pydpmc sampler such as Barker(), not {given(sampler)}")
-    one_of(adjacency, "adjacency", ("replace", "add_remove"))
-    yes_or_no(private, "private")
-
-
-def _guarantees(earlier: Any) -> tuple[acc.Guarantee, ...]:
-    if not isinstance(earlier, Sequence) or not all(isinstance(one, acc.Guarantee) for one in earlier):
-        raise WrongType(f"earlier must be a list of Guarantee, such as [bounds.guarantee], not {given(earlier)}")
-    return tuple(earlier)
-
-
-def _check_budget(epsilon: float | None, delta: float | None, private: bool) -> None:
-    if not private:
-        if epsilon is not None or delta is not None:
-            raise InvalidArgument("private=False spends no budget: leave epsilon and delta out")
-        return
-    if epsilon is not None:
-        positive(epsilon, "epsilon")
-    if epsilon is not None and delta is None:
-        raise InvalidArgument("delta must be given with epsilon; a usual choice is well below 1/n, such as 1e-6")
-    if delta is not None:
-        small_delta(delta)
+def _contents(made: Plan) -> dict[str, Any]:
+    """Return all of a plan but its forecast, which promises nothing."""
+    return {one.name: getattr(made, one.name) for one in dataclasses.fields(made) if one.name != "forecast"}

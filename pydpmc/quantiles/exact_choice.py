@@ -54,3 +54,21 @@ def _bernoulli_exp_below_one(gamma: Fraction, words: Words) -> bool:
     while below(gamma.denominator * k, words) < gamma.numerator:
         k += 1
     return k % 2 == 1
+
+
+def discrete_laplace(rate: Fraction, words: Words) -> int:
+    """Return a whole number k with probability exactly proportional to exp(-rate |k|), rate > 0.
+
+    Canonne, Kamath and Steinke 2020, algorithm 2.
+    """
+    s, t = rate.numerator, rate.denominator
+    while True:
+        u = below(t, words)
+        if not bernoulli_exp(Fraction(u, t), words):
+            continue
+        v = 0
+        while bernoulli_exp(Fraction(1), words):
+            v += 1
+        size, negative = (u + t * v) // s, below(2, words) == 1
+        if size or not negative:
+            return -size if negative else size

@@ -1,6 +1,7 @@
 """One line per chain for runs longer than two seconds: bars in terminals and notebooks, plain lines in logs.
 
-It is fed only with public numbers.
+It is fed only with public numbers. Where the number of records is private, speed and time left are not shown: a step
+takes as long as there are records. (That whoever watches can time the lines is the timing that no guarantee covers.)
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ MOST_LINES = 16  # chains go forward together: more of them share one line
 
 
 class Progress:
-    """Shows steps done, their speed and the time left once a run has taken `PATIENCE` seconds, if wanted.
+    """Shows steps done and, if `timed`, their speed and the time left once a run has taken `PATIENCE` seconds.
+
+    Without `timed` a log gets a line at every quarter of the steps, whether that takes seconds or days.
 
     Examples
     --------
@@ -25,10 +28,10 @@ class Progress:
     ...     progress.update(50)
     """
 
-    def __init__(self, chains: int, steps: int, wanted: bool, done: int = 0) -> None:
+    def __init__(self, chains: int, steps: int, wanted: bool, done: int = 0, timed: bool = True) -> None:
         together = chains > MOST_LINES
         self._labels = [f"{chains} chains"] if together else [f"chain {k + 1}" for k in range(chains)]
-        self._steps, self._wanted, self._first = steps, wanted, done
+        self._steps, self._wanted, self._first, self._timed = steps, wanted, done, timed
         self._started = time.perf_counter()
         self._lines: _Bars | _LogLines | None = None
 
@@ -44,12 +47,12 @@ class Progress:
     def update(self, done: int) -> None:
         """Show that `done` steps of each chain are done."""
         elapsed = time.perf_counter() - self._started
-        if not self._wanted or (self._lines is None and elapsed < PATIENCE):
+        if not self._wanted or (self._timed and self._lines is None and elapsed < PATIENCE):
             return
         if self._lines is None:
-            self._lines = _lines(self._labels, self._steps)
+            self._lines = _lines(self._labels, self._steps, self._timed)
         rate = (done - self._first) / max(elapsed, 1e-9)
-        self._lines.show(done, speed_and_time(rate, self._steps - done))
+        self._lines.show(done, speed_and_time(rate, self._steps - done) if self._timed else "")
 
 
 def speed_and_time(rate: float, left: int) -> str:
@@ -70,12 +73,12 @@ def say_resumed(checkpoint: Any, done: int, steps: int) -> None:
     print(f"going on from {checkpoint}, {done:,} of {steps:,} steps done; nothing is charged again", file=sys.stderr)
 
 
-def _lines(labels: list[str], steps: int) -> _Bars | _LogLines:
+def _lines(labels: list[str], steps: int, timed: bool) -> _Bars | _LogLines:
     from rich.console import Console
 
     console = Console(stderr=True)
     drawable = find_spec("ipywidgets") is not None if console.is_jupyter else console.is_terminal
-    return _Bars(console, labels, steps) if drawable else _LogLines(labels, steps)
+    return _Bars(console, labels, steps) if drawable else _LogLines(labels, steps, timed)
 
 
 class _Bars:
@@ -101,14 +104,24 @@ class _Bars:
 
 
 class _LogLines:
-    def __init__(self, labels: list[str], steps: int) -> None:
-        self._labels, self._steps = labels, steps
+    def __init__(self, labels: list[str], steps: int, timed: bool) -> None:
+        self._labels, self._steps, self._timed = labels, steps, timed
         self._next, self._unseen = 0.0, ""
 
     def show(self, done: int, note: str) -> None:
+        if not self._timed:
+            self._show_quarters(done)
+            return
         self._unseen = f"{done:,} of {self._steps:,} steps, {note}"
         if time.perf_counter() >= self._next:
             self._next = time.perf_counter() + LOG_INTERVAL
+            self.close()
+
+    def _show_quarters(self, done: int) -> None:
+        """Show every quarter of the steps that was passed and no other number: a chunk is what some time allows."""
+        for quarter in range(int(self._next) + 1, 4 * done // self._steps + 1):
+            self._unseen = f"{-(-quarter * self._steps // 4):,} of {self._steps:,} steps"
+            self._next = quarter
             self.close()
 
     def close(self) -> None:

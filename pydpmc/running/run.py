@@ -84,6 +84,7 @@ def run(
     Posterior
         After Ctrl-C, the draws made so far.
     """
+    plan.confirm()
     _check_data(plan, data)
     yes_or_no(progress, "progress")
     yes_or_no(unsafe_diagnostics, "unsafe_diagnostics")
@@ -111,7 +112,8 @@ def run(
         keeping.begin(core)
         if progress and core.steps_done > 0:
             say_resumed(checkpoint, core.steps_done, steps)
-        shown = Progress(release.chains, steps, progress, core.steps_done)
+        timed = not plan.private or (plan.adjacency == "replace" and not plan.public.grouped)  # see progress.py
+        shown = Progress(release.chains, steps, progress, core.steps_done, timed)
         interrupted = _advance(core, steps, workers, shown, keeping)
         keeping.end(core)
     made = release.of(out, core.steps_done)
@@ -131,6 +133,7 @@ def sample(
     private: bool = True,
     init: npt.ArrayLike | Posterior | Literal["prior"] | None = None,
     earlier: Sequence[Guarantee] = (),
+    assumptions: Sequence[str] = (),
     **run_options: Any,
 ) -> Posterior:
     """Plan, then run: posterior draws of `model` given `data` within a privacy budget.
@@ -157,6 +160,7 @@ def sample(
         private=private,
         init=init,
         earlier=earlier,
+        assumptions=assumptions,
     )
     return run(planned, data, **run_options)
 

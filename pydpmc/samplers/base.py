@@ -68,9 +68,6 @@ class RunSettings(Protocol):
     def total_variation(self, chains: int) -> float:
         """Return how far the random numbers of the run are from the laws that are accounted."""
 
-    def fits(self, public: Public) -> bool:
-        """Return whether these settings were made for these public facts."""
-
     def releases(self, chains: int, draws: int | None, warmup: int | None) -> Release:
         """Return which iterates leave."""
 

@@ -7,5 +7,14 @@ require("sklearn", "sklearn", "pydpmc.sklearn")
 from .classifiers import DPLogisticRegression, DPSoftmaxRegression  # noqa: E402
 from .regressors import DPLinearRegression, DPPoissonRegressor  # noqa: E402
 from .scaling import BoundsScaler  # noqa: E402
+from .scores import PrivateScore, private_scorer  # noqa: E402
 
-__all__ = ["BoundsScaler", "DPLinearRegression", "DPLogisticRegression", "DPPoissonRegressor", "DPSoftmaxRegression"]
+__all__ = [
+    "BoundsScaler",
+    "DPLinearRegression",
+    "DPLogisticRegression",
+    "DPPoissonRegressor",
+    "DPSoftmaxRegression",
+    "PrivateScore",
+    "private_scorer",
+]

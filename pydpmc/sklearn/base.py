@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,9 +19,14 @@ from ..models import Model
 from ..models.priors import Normal
 from ..planning.plan import plan
 from ..samplers import Langevin
+from .scores import AGREEMENT
 
 Floats = npt.NDArray[np.float64]
 FEW_RECORDS, SOME_DRAWS = 10_000, 8
+PREPARED_BY_RECORD = (
+    "X was made record by record: no step before the estimator was fitted to the records, as a StandardScaler or an "
+    "imputer would be (declare it with prepared_by_record=True, and this assumption goes away)"
+)
 
 
 class DPEstimator(BaseEstimator):  # type: ignore[misc]
@@ -35,6 +39,10 @@ class DPEstimator(BaseEstimator):  # type: ignore[misc]
     row_norm, x_bounds
         Public bounds of the features, as for ``Data``; one of them must be declared. Never learn them from the data:
         a ``StandardScaler`` before this estimator is not covered by its guarantee, a ``BoundsScaler`` is.
+    prepared_by_record
+        Declares that X was made record by record, by public rules: it is as it was collected, or came through steps
+        such as ``BoundsScaler`` that learn nothing from records. The estimator cannot see what was before it in a
+        pipeline, so that without this declaration its guarantee says that it was assumed.
     fit_intercept
         Whether to add an intercept.
     prior
@@ -57,6 +65,7 @@ class DPEstimator(BaseEstimator):  # type: ignore[misc]
     delta: float
     row_norm: float | None
     x_bounds: Any
+    prepared_by_record: bool
     fit_intercept: bool
     prior: Any
     sampler: Any
@@ -79,7 +88,7 @@ class DPEstimator(BaseEstimator):  # type: ignore[misc]
         few = (public.size(self.adjacency) or 0) <= FEW_RECORDS
         return Langevin(draws="predict" if few and self.private else SOME_DRAWS)
 
-    def _fit(self, X: Floats, y: Floats, model: Model, y_bounds: Any, assumptions: tuple[str, ...] = ()) -> None:
+    def _fit(self, X: Floats, y: Floats, model: Model, y_bounds: Any) -> None:
         if self.row_norm is None and self.x_bounds is None:
             raise InvalidArgument(
                 "row_norm (or x_bounds) must be declared: a public bound, not one learned from the data"
@@ -104,6 +113,7 @@ class DPEstimator(BaseEstimator):  # type: ignore[misc]
             adjacency=self.adjacency,  # type: ignore[arg-type]
             chains=self.chains,
             private=self.private,
+            assumptions=self._stated_assumptions(),
             **budget,
         )
         options: dict[str, Any] = {"progress": bool(self.verbose)}
@@ -113,8 +123,30 @@ class DPEstimator(BaseEstimator):  # type: ignore[misc]
         if self.random_state is not None:
             options["seed"] = int(check_random_state(self.random_state).randint(2**31 - 1))
         self.posterior_ = planned.run(data, **options)
-        told = (*self.posterior_.guarantee.assumptions, *assumptions)
-        self.guarantee_ = dataclasses.replace(self.posterior_.guarantee, assumptions=told)
+        self.guarantee_ = self.posterior_.guarantee
+
+    def _stated_assumptions(self) -> tuple[str, ...]:
+        """Return what a guarantee rests on that only the caller can know."""
+        return () if self.prepared_by_record else (PREPARED_BY_RECORD,)
+
+    def _rows_to_score(self, X: Any, y: Any) -> tuple[Floats, Floats]:
+        """Return features, and targets as the model has them; NaN where there is none. No record raises an error."""
+        check_is_fitted(self)
+        rows = validated(self, X, reset=False, ensure_all_finite=False)
+        if getattr(y, "ndim", 1) != 1 or len(y) != len(rows):
+            shape = getattr(y, "shape", (len(y),))
+            raise InvalidArgument(f"y must have one entry per record, {len(rows)} of them, but its shape is {shape}")
+        return rows, np.array([self._target(value) for value in y], dtype=np.float64)
+
+    def _target(self, value: Any) -> float:
+        """Return one target as the model has it, or NaN."""
+        raise NotImplementedError
+
+    def _agreement(self) -> float:
+        """Return how far predictions of a record, alone and among others, can be from each other."""
+        size = sum(float(np.abs(draws).sum(axis=2).max()) for draws in self.posterior_.draws.values())
+        norm = Public.from_dict(self.posterior_.plan["public"]).feature_norm
+        return AGREEMENT * (1.0 + size * max(1.0, norm or 1.0))
 
     def _prior(self) -> Any:
         return Normal() if self.prior is None else self.prior

@@ -14,12 +14,13 @@ from ..models import LogisticRegression, Model, SoftmaxRegression
 from ..planning.plan import plan
 from ..samplers import SGLD
 from .base import DPEstimator, Floats, validated
+from .scores import Integers, Scored, alike_alone
 
 TRIED, WANTED = 0.1, 20.0  # effective draws are about inversely proportional to the weight
 LABELS_PUBLIC = "the set of labels is public (declare it with classes=, and this assumption goes away)"
 
 
-class _DPClassifier(ClassifierMixin, DPEstimator):  # type: ignore[misc]
+class _DPClassifier(Scored, ClassifierMixin, DPEstimator):  # type: ignore[misc]
     """A classifier; `classes` is the public list of labels, taken from y (and then assumed public) if left out."""
 
     def __init__(
@@ -30,6 +31,7 @@ class _DPClassifier(ClassifierMixin, DPEstimator):  # type: ignore[misc]
         row_norm: float | None = None,
         x_bounds: Any = None,
         classes: Any = None,
+        prepared_by_record: bool = False,
         fit_intercept: bool = True,
         prior: Any = None,
         sampler: Any = None,
@@ -54,9 +56,32 @@ class _DPClassifier(ClassifierMixin, DPEstimator):  # type: ignore[misc]
         if len(self.classes_) < 2:
             raise InvalidArgument("y holds one class only; a classifier needs two: declare them with classes=")
         model = self._model(len(self.classes_))
-        assumptions = () if self.classes is not None else (LABELS_PUBLIC,)
-        self._fit(X, _codes(y, self.classes_), model, (0.0, len(self.classes_) - 1.0), assumptions)
+        self._fit(X, _codes(y, self.classes_), model, (0.0, len(self.classes_) - 1.0))
         return self
+
+    def _stated_assumptions(self) -> tuple[str, ...]:
+        return (*super()._stated_assumptions(), *(() if self.classes is not None else (LABELS_PUBLIC,)))
+
+    def _target(self, value: Any) -> float:
+        try:
+            return float(next(place for place, label in enumerate(self.classes_.tolist()) if label == value))
+        except (StopIteration, TypeError, ValueError):
+            return float("nan")
+
+    def _points(self, rows: Floats, targets: Floats) -> tuple[Integers, int]:
+        """Return 1 for each record whose class is predicted, 0 for others."""
+        known = np.isfinite(targets) & np.isfinite(rows).all(axis=1)
+        codes = np.where(known, targets, 0.0).astype(np.int64)
+        safe = np.where(known[:, None], rows, 0.0)
+        shares = np.asarray(self.posterior_.predict_proba(safe).mean)
+        top = np.sort(shares, axis=1)
+        near = top[:, -1] - top[:, -2] <= self._agreement()
+
+        def alone(i: int) -> float:
+            return float(np.asarray(self.posterior_.predict_proba(safe[i : i + 1]).mean)[0].argmax())
+
+        predicted = alike_alone(shares.argmax(axis=1).astype(np.float64), near & known, alone)
+        return (known & (predicted == codes)).astype(np.int64), 1
 
     def predict_proba(self, X: Any) -> Floats:
         """Return the probabilities of `classes_`, averaged over the draws."""
@@ -87,7 +112,7 @@ class DPLogisticRegression(_DPClassifier):
     >>> X = rng.uniform(-0.7, 0.7, (4000, 2))
     >>> y = np.where(X @ [3.0, -2.0] + rng.logistic(size=4000) > 0, "yes", "no")
     >>> model = DPLogisticRegression(epsilon=2.0, row_norm=1.0, classes=["no", "yes"]).fit(X, y)
-    >>> bool(model.score(X, y) > 0.6), model.guarantee_.epsilon(1e-6) <= 2.0
+    >>> model.private_score(X, y, epsilon=0.1).value > 0.55, model.guarantee_.epsilon(1e-6) <= 2.0
     (True, True)
     """
 

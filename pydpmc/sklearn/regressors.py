@@ -12,13 +12,15 @@ from ..data.public import Public
 from ..errors import InvalidArgument
 from ..models import HuberRegression, Model, PoissonRegression
 from ..samplers import Barker
-from .base import DPEstimator, validated
+from .base import DPEstimator, Floats, validated
+from .scores import Integers, Scored, alike_alone
 
 MIXING = 0.00025  # see README, "What Barker's test cannot do": 40 d^2 w / (mu^2 n) below 1/100
 MU_PER_EPSILON = 0.24
+MOST_POINTS = 256  # of a record's private score: its noise does not grow with it, rounding shrinks
 
 
-class _DPRegressor(RegressorMixin, DPEstimator):  # type: ignore[misc]
+class _DPRegressor(Scored, RegressorMixin, DPEstimator):  # type: ignore[misc]
     """A regressor; `y_bounds` are the public bounds of the target, and must be declared."""
 
     def __init__(
@@ -29,6 +31,7 @@ class _DPRegressor(RegressorMixin, DPEstimator):  # type: ignore[misc]
         row_norm: float | None = None,
         x_bounds: Any = None,
         y_bounds: Any = None,
+        prepared_by_record: bool = False,
         fit_intercept: bool = True,
         prior: Any = None,
         sampler: Any = None,
@@ -55,6 +58,34 @@ class _DPRegressor(RegressorMixin, DPEstimator):  # type: ignore[misc]
         self.coef_ = self._mean_draw("beta")
         self.intercept_ = float(self._mean_draw("intercept")[0]) if self.fit_intercept else 0.0
         return self
+
+    def _target(self, value: Any) -> float:
+        try:
+            found = float(value)
+        except (TypeError, ValueError, OverflowError):
+            return float("nan")
+        return float(np.clip(found, *target_bounds(self.y_bounds))) if np.isfinite(found) else float("nan")
+
+    def _points(self, rows: Floats, targets: Floats) -> tuple[Integers, int]:
+        """Return whole points, up to `MOST_POINTS` for a prediction without error and 0 for one off by the width."""
+        low, high = target_bounds(self.y_bounds)
+        known = np.isfinite(targets) & np.isfinite(rows).all(axis=1)
+        safe, wanted = np.where(known[:, None], rows, 0.0), np.where(known, targets, low)
+
+        def points(means: Floats, own: Floats) -> Floats:
+            with np.errstate(all="ignore"):  # a warning would depend on the records
+                return np.asarray(MOST_POINTS * (1.0 - np.abs(means - own) / (high - low)))
+
+        exact = points(np.asarray(self.posterior_.predict(safe).mean), wanted)
+        agreement = MOST_POINTS * self._agreement() * (1.0 + (abs(low) + abs(high)) / (high - low))
+        far = exact < -agreement
+        near = ~(far | (np.abs(exact - np.rint(exact)) > agreement))  # also what is no number
+
+        def alone(i: int) -> float:
+            return float(points(np.asarray(self.posterior_.predict(safe[i : i + 1]).mean), wanted[i : i + 1])[0])
+
+        whole = np.floor(np.maximum(alike_alone(exact, near & known, alone), 0.0))
+        return np.where(known & (whole >= 0.0), whole, 0.0).astype(np.int64), MOST_POINTS
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Return the posterior mean of the mean of y, and its posterior standard deviation if asked for."""
@@ -88,7 +119,7 @@ class DPLinearRegression(_DPRegressor):
     >>> X = rng.uniform(-0.7, 0.7, (2000, 2))
     >>> y = X @ [1.0, -0.5] + rng.normal(0, 0.2, 2000)
     >>> model = DPLinearRegression(epsilon=5.0, row_norm=1.0, y_bounds=(-2.0, 2.0), sampler=dp.Langevin(draws=4))
-    >>> bool(model.fit(X, y).score(X, y) > 0.2)
+    >>> model.fit(X, y).private_score(X, y, epsilon=0.1).value > 0.8
     True
     """
 
@@ -101,6 +132,7 @@ class DPLinearRegression(_DPRegressor):
         x_bounds: Any = None,
         y_bounds: Any = None,
         sigma: float | None = None,
+        prepared_by_record: bool = False,
         fit_intercept: bool = True,
         prior: Any = None,
         sampler: Any = None,

@@ -117,7 +117,7 @@ def test_the_order_and_the_storage_of_records_do_not_matter(rng):
 
 
 def statistics_of(x, y):
-    settings = LinearSettings(1, (0.0,) * x.shape[1], (1.0,) * x.shape[1], 1.0, 1.0, 1.0, False, 2.0, 0.0, 3.0)
+    settings = LinearSettings(1, (0.0,) * x.shape[1], (1.0,) * x.shape[1], 1.0, 1.0, 4000, 1.0, False, 2.0, 0.0, 3.0)
     return settings.statistics(np.c_[x, y])
 
 
@@ -222,3 +222,32 @@ def test_a_plain_draw_of_regression_has_no_guarantee(w, lam):
         predicted = math.sqrt(n) * w**1.5 / (2 * math.sqrt(lam) * (2 * lam + w))
         assert (here - there) == pytest.approx(predicted, rel=0.05)
         assert (here - there) * math.sqrt(precision) > 0.05 * math.sqrt(n)
+
+
+@pytest.mark.parametrize("model", ["mean", "regression"])
+def test_a_private_number_of_records_decides_neither_a_refusal_nor_the_grid(rng, model):
+    """So little noise that 20,000 records, but not 10,000, once overflowed: who saw the refusal knew n."""
+    bits = set()
+    for n in (10_000, 20_000):
+        x = np.clip(rng.normal(0.3, 0.2, (n, 1)), -1.0, 1.0)
+        if model == "mean":
+            data = dp.Data(x, row_norm=1.0, public_n=2)
+            spec, sampler = dp.GaussianMean(dp.Normal(scale=0.3), sigma=1e-5), dp.ConjugateSample(w=1.0)
+        else:
+            y = 0.5 * x[:, 0]
+            data = dp.Data(x, y, row_norm=1.0, y_bounds=(-1.0, 1.0), public_n=2)
+            spec = dp.LinearRegression(dp.Normal(scale=10.0), sigma=1.0, intercept=False)
+            sampler = dp.ConjugateSample(noise_multiplier=2.0**-16)
+        plan = dp.plan(spec, data.public, sampler, adjacency="add_remove")
+        post = plan.run(data, seed=1, progress=False)
+        bits.add(plan.settings.bits)
+        if model == "regression":  # a coarser grid has no bias
+            assert abs(post.draws["beta"].mean() - 0.5) < 6.0 * n**-0.5 / 0.36
+    assert len(bits) == 1
+    assert bits.pop() < 32
+
+
+def test_so_little_noise_that_nothing_fits_is_refused_by_the_plan():
+    public = dp.Public(n=10**9, columns=("x",), has_target=False, row_norm=1.0)
+    with pytest.raises(ValueError, match="overflows 64 bits"):
+        dp.plan(dp.GaussianMean(dp.Normal(scale=1.0), sigma=1e-20), public, dp.ConjugateSample(w=1.0))

@@ -2,8 +2,10 @@
 
 import io
 
+import numpy as np
 import pytest
 
+import pydpmc as dp
 from pydpmc.running import progress
 from pydpmc.running.progress import Progress
 
@@ -68,6 +70,32 @@ def test_a_notebook_without_widgets_gets_lines(clock, capsys, monkeypatch):
     monkeypatch.setattr(progress, "find_spec", lambda _: None)
     go(clock, 1, [(5, 500)])
     assert capsys.readouterr().err == "chain 1: 500 of 1,000 steps, 100 steps/s, 0:00:05 left\n"
+
+
+@pytest.mark.parametrize("slow", [1.0, 30.0])
+def test_where_n_is_private_nothing_tells_how_long_a_step_takes(clock, capsys, slow):
+    """Speed, time left, and the steps of a chunk (as many as a fifth of a second allows) are functions of n."""
+    go(clock, 1, [(slow * 0.1, 7), (slow * 2, 130), (slow * 4, 444), (slow * 9, 1000)], timed=False)
+    assert capsys.readouterr().err.splitlines() == [f"chain 1: {k:,} of 1,000 steps" for k in range(250, 1001, 250)]
+
+
+def test_a_resumed_run_shows_the_quarters_it_is_beyond(clock, capsys):
+    go(clock, 1, [(1, 310)], done=300, timed=False)
+    assert capsys.readouterr().err.splitlines() == ["chain 1: 250 of 1,000 steps"]
+
+
+@pytest.mark.parametrize(("grouped", "adjacency"), [(False, "replace"), (False, "add_remove"), (True, "replace")])
+def test_a_run_shows_its_speed_only_where_the_number_of_records_is_public(capsys, monkeypatch, grouped, adjacency):
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    rng = np.random.default_rng(1)
+    x = rng.uniform(-0.5, 0.5, (500, 2))
+    groups = {"groups": np.arange(500) // 2, "max_group_size": 2} if grouped else {}
+    data = dp.Data(x, (x[:, 0] > 0).astype(float), row_norm=1.0, public_n=400, **groups)
+    plan = dp.plan(dp.LogisticRegression(), data.public, dp.Barker(steps=50, scale=0.01), adjacency=adjacency)
+    plan.run(data, seed=1)
+    shown = capsys.readouterr().err
+    assert "50 of 50 steps" in shown
+    assert ("steps/s" in shown) == (adjacency == "replace" and not grouped)
 
 
 def test_many_chains_share_a_line(clock, capsys):

@@ -61,6 +61,14 @@ def test_the_page_is_well_formed_and_needs_nothing_from_outside(page):
     assert '<meta name="viewport" content="width=device-width, initial-scale=1">' in page
 
 
+def test_the_promise_names_what_it_takes_for_granted_of_the_attacker(page):
+    """ChaCha20 is secure against bounded attackers only; the page once said "however much they compute"."""
+    text = " ".join(words_of(page).split())
+    assert "however much" not in text
+    assert "it assumes that they cannot predict the random numbers" in text
+    assert "ChaCha20" in text
+
+
 def test_names_are_escaped(page):
     assert "<script" not in page
     assert "beta[&lt;script&gt;alert(1)&lt;/script&gt;]" in page

@@ -45,8 +45,9 @@ def promise(post: Posterior) -> list[str]:
     factor = upper(math.exp(min(guarantee.epsilon(delta), 700.0)), 3)
     return [
         f"Everything on this page would have come out almost the same if {change}. "
-        f"That holds for every {unit}, whatever it says, and against anyone, whatever else they know and however much "
-        "they compute.",
+        f"That holds for every {unit}, whatever it says, and against anyone who sees the results, whatever else they "
+        "know; it assumes that they cannot predict the random numbers, which are those of a cipher (ChaCha20) with a "
+        "key from the operating system.",
         f"Almost the same means: the chance of any outcome is at most {factor} times (e to the epsilon) what it would "
         f"have been otherwise, plus {delta:g} (delta), in both directions.",
     ]

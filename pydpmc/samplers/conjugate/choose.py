@@ -7,9 +7,11 @@ from typing import TypeVar
 
 from ...errors import BudgetError, InvalidArgument, UnsupportedEventError
 from ...models import GaussianMean, LinearRegression
+from ..gradient.choose import MOST_RECORDS
 from ..request import Request
 from .gaussian_mean import MeanSettings, ball, noise_of
 from .linear_regression import LinearSettings, bounds
+from .noised_sums import LEAST_BITS
 from .settings import ConjugateSettings, Numbers
 
 Settings = TypeVar("Settings", bound=ConjugateSettings)
@@ -24,6 +26,13 @@ def choose(request: Request) -> ConjugateSettings:
         raise InvalidArgument(
             f"chains is {request.chains}, but there are no chains here: use ConjugateSample(draws={request.chains})"
         )
+    settings = _settings(request)
+    if settings.bits < LEAST_BITS:
+        raise InvalidArgument("so little noise on sums of so many records overflows 64 bits; add noise, or lower w")
+    return settings
+
+
+def _settings(request: Request) -> ConjugateSettings:
     model = request.model
     if isinstance(model, GaussianMean):
         return _mean(request, model)
@@ -33,6 +42,11 @@ def choose(request: Request) -> ConjugateSettings:
         f"{type(model).__name__} has no posterior in closed form here; ConjugateSample takes GaussianMean, and "
         "LinearRegression with a known sigma"
     )
+
+
+def _room(request: Request) -> int:
+    """Return more records than there can be: under add_remove, as many as a table can have."""
+    return MOST_RECORDS if request.private and request.adjacency == "add_remove" else request.public.n
 
 
 def _prior(request: Request) -> tuple[Numbers, Numbers]:
@@ -60,9 +74,11 @@ def _mean(request: Request, model: GaussianMean) -> MeanSettings:
     if radius == 0.0:
         raise InvalidArgument("x_bounds leave room for one value only: there is nothing to estimate")
 
+    room = _room(request)
+
     def at(w: float) -> MeanSettings:
         noise = noise_of(w, n, model.sigma, precision)
-        return MeanSettings(sampler.draws, mean, precision, w, noise, model.sigma, n, centre, radius)
+        return MeanSettings(sampler.draws, mean, precision, w, noise, room, model.sigma, n, centre, radius)
 
     if not request.private or request.epsilon is None or sampler.w is not None or sampler.n0 is not None:
         return _affordable(request, at(request.w))
@@ -80,7 +96,8 @@ def _linear(request: Request, model: LinearRegression, sigma: float) -> LinearSe
         raise InvalidArgument("x_bounds or y_bounds leave room for one value only: there is nothing to estimate")
 
     def at(quiet: float) -> LinearSettings:
-        return LinearSettings(sampler.draws, mean, precision, request.w, 1.0 / quiet, sigma, model.intercept, *facts)
+        released = sampler.draws, mean, precision, request.w, 1.0 / quiet, _room(request)
+        return LinearSettings(*released, sigma, model.intercept, *facts)
 
     if sampler.noise_multiplier is not None:
         return _affordable(request, at(1.0 / sampler.noise_multiplier))

@@ -65,10 +65,6 @@ class MeanSettings(ConjugateSettings):
         extra = missing * plain_normals(core, key, self.draws, self.dim)
         return np.asarray(centre + (self.w * sums / self.sigma**2 + pull + extra) / precisions)
 
-    def fits(self, public: Public) -> bool:
-        """Return whether the settings were made for this number of records and these bounds."""
-        return self.n == public.n and (self.centre, self.radius) == ball(public)
-
 
 def noise_of(w: float, n: int, sigma: float, prior_precision: Numbers) -> float:
     """Return the noise on the sum that is the spread of the posterior's widest coordinate."""

@@ -13,7 +13,7 @@ from ...accounting import GDP, Event
 from ...data.public import Public
 from ...models import LinearRegression
 from .noised_posterior import NoisedMoments, posterior
-from .noised_sums import NOISE_BITS, plain_normals
+from .noised_sums import plain_normals
 from .settings import ConjugateSettings, Floats
 
 REPLACED = 1.5  # the largest distance of two records' statistics: docs/privacy/conjugate.md, lemma 3
@@ -62,7 +62,7 @@ class LinearSettings(ConjugateSettings):
 
     def event(self, adjacency: str) -> Event:
         """Return the Gaussian mechanism, at the exact distance of two records' statistics under replace."""
-        rounding = 2.0 * math.sqrt(self.statistics_count) * math.ldexp(self.noise, -NOISE_BITS)
+        rounding = 2.0 * math.sqrt(self.statistics_count) * math.ldexp(self.noise, -self.bits)
         moved = REPLACED + rounding if adjacency == "replace" else 1.0
         return GDP((moved + SLACK + self.statistics_count * 2.0**-50) / self.noise * (1.0 + 1e-12))
 
@@ -81,10 +81,6 @@ class LinearSettings(ConjugateSettings):
         prior_mean = np.array(self.prior_mean) - shift
         mean, root = posterior(self.moments(sums[0]), self.sigma, self.w, prior_mean, np.array(self.prior_precision))
         return np.asarray(mean + shift + plain_normals(core, key, self.draws, self.dim) @ root.T)
-
-    def fits(self, public: Public) -> bool:
-        """Return whether the settings were made for these bounds."""
-        return (self.norm, self.y_middle, self.y_reach) == bounds(public, self.intercept)
 
 
 def bounds(public: Public, intercept: bool) -> tuple[float, float, float]:

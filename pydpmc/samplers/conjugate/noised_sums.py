@@ -14,14 +14,23 @@ import numpy as np
 import numpy.typing as npt
 
 from ...data.storage import as_doubles, empty_rows
-from ...errors import InvalidArgument
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Statistics = Callable[[Floats], Floats]  # of each record, from rows as Data stores them
 
 NOISE_BITS = 32  # of csrc/random/noise/rounded_normal.hpp
+LEAST_BITS = 8  # of a standard deviation of the noise: below, rounding would be felt
 CHUNK_VALUES = 2**18
+
+
+def grid_bits(clip: float, sd: float, room: int) -> int:
+    """Return b for a grid step of sd / 2^b on which sums of `room` records fit 64 bits; `room` is public.
+
+    The number of records must not decide here: under add_remove it is private, and so is whether it is too large.
+    """
+    farthest = min(2.0**61 / max(room, 1), 2.0**48) * (sd / clip)
+    return min(NOISE_BITS, math.floor(math.log2(max(farthest, 1.0))))
 
 
 def exact_sum(
@@ -32,12 +41,9 @@ def exact_sum(
     statistics: Statistics,
     count: int,
     clip: float,
-    sd: float,
+    unit: float,
 ) -> Integers:
-    """Return the sum of all records' statistics in units of sd / 2^32; a record that is not finite adds nothing."""
-    unit = math.ldexp(sd, -NOISE_BITS)
-    if not (clip / unit < 2.0**49 and len(rows) * (clip / unit) + 2.0**37 < 2.0**62):
-        raise InvalidArgument("so many records with so little noise overflow a 64-bit sum; add noise, or lower w")
+    """Return the sum of all records' statistics in grid steps of `unit`; a record that is not finite adds nothing."""
     total = np.zeros(count, dtype=np.int64)
     size = max(1, CHUNK_VALUES // count)
     for start in range(0, len(rows), size):
@@ -59,14 +65,15 @@ def exact_sum(
     return total
 
 
-def noised(core: Any, key: bytes, sums: Integers, sd: float, releases: int) -> Floats:
-    """Return so many independently noised copies of the sums, shape (releases, count)."""
+def noised(core: Any, key: bytes, sums: Integers, sd: float, bits: int, releases: int) -> Floats:
+    """Return so many independently noised copies of sums on the grid of sd / 2^bits, shape (releases, count)."""
     random = core.random
     noise = [
         random.rounded_normal(random.Stream(key, random.purposes["noise"], i, 0), len(sums)) for i in range(releases)
     ]
-    # floor() of the noise is half a grid step low on average.
-    return np.asarray((sums + np.array(noise)).astype(np.float64) + 0.5) * math.ldexp(sd, -NOISE_BITS)
+    # A shift of floor() is floor() on a coarser grid; it is half a grid step low on average.
+    coarse = np.array(noise) >> (NOISE_BITS - bits)
+    return np.asarray((sums + coarse).astype(np.float64) + 0.5) * math.ldexp(sd, -bits)
 
 
 def plain_normals(core: Any, key: bytes, draws: int, dim: int) -> Floats:

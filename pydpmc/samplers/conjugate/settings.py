@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from ...accounting import Event
 from ...data.public import Public
 from ..base import Release, last_iterates
 from ..gradient.settings import ROUNDED_NORMAL_ERROR
-from .noised_sums import exact_sum, noised
+from .noised_sums import exact_sum, grid_bits, noised
 
 if TYPE_CHECKING:
     from ...data.data import Data
@@ -32,6 +33,7 @@ class ConjugateSettings:
     prior_precision: Numbers
     w: float
     noise: float
+    room: int  # more records than there can be, and public
 
     @property
     def steps(self) -> int:
@@ -58,6 +60,11 @@ class ConjugateSettings:
         """The bound on the norm of one record's statistics."""
         raise NotImplementedError
 
+    @property
+    def bits(self) -> int:
+        """Grid steps in a standard deviation of the noise, as a power of two: public numbers alone decide."""
+        return grid_bits(self.clip, self.noise, self.room)
+
     def statistics(self, rows: Floats) -> Floats:
         """Return each record's part of the sums, from rows as Data stores them."""
         raise NotImplementedError
@@ -82,10 +89,6 @@ class ConjugateSettings:
     def assumptions(self) -> tuple[str, ...]:
         """Return nothing: the guarantee is unconditional."""
         return ()
-
-    def fits(self, public: Public) -> bool:
-        """Return whether the settings were made for these public facts."""
-        raise NotImplementedError
 
     def releases(self, chains: int, draws: int | None, warmup: int | None) -> Release:
         """Return which draws leave: all of them."""
@@ -139,6 +142,7 @@ class ConjugateRun:
         self._settings, self._core = settings, core
         self._rows = common["rows"], common["columns"], common["has_target"]
         self._seed, self._draws = common["seed"], common["draws"]
+        self._bits = settings.bits
         self.steps_done = 0
 
     def advance(self, steps: int, threads: int, block: int) -> None:
@@ -147,9 +151,8 @@ class ConjugateRun:
             return
         settings, random = self._settings, self._core.random
         key = random.key_from_os() if self._seed is None else random.key_from_seed(self._seed)
-        sums = exact_sum(
-            self._core, *self._rows, settings.statistics, settings.statistics_count, settings.clip, settings.noise
-        )
-        released = noised(self._core, key, sums, settings.noise, settings.releases_of_sums)
+        unit = math.ldexp(settings.noise, -self._bits)
+        sums = exact_sum(self._core, *self._rows, settings.statistics, settings.statistics_count, settings.clip, unit)
+        released = noised(self._core, key, sums, settings.noise, self._bits, settings.releases_of_sums)
         self._draws[:, 0, :] = settings.draws_from(released, self._core, key)
         self.steps_done = 1

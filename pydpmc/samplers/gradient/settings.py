@@ -119,10 +119,6 @@ class GradientSettings:
         """Return nothing: the guarantee is unconditional."""
         return ()
 
-    def fits(self, public: Public) -> bool:
-        """Return whether a minibatch run was planned for this number of records."""
-        return not self.batch_size or self.n == public.n
-
     def releases(self, chains: int, draws: int | None, warmup: int | None) -> Release:
         """Return which iterates leave: all are covered."""
         return all_iterates(self.steps, chains, draws, warmup)

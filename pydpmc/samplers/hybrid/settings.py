@@ -59,10 +59,6 @@ class HybridSettings:
         """Return how far the random numbers of both are from the laws that are accounted."""
         return self.first.total_variation(1) + self.chain.total_variation(chains)
 
-    def fits(self, public: Public) -> bool:
-        """Return whether both were made for these public facts."""
-        return self.first.fits(public) and self.chain.fits(public)
-
     def releases(self, chains: int, draws: int | None, warmup: int | None) -> Release:
         """Return which iterates of the chain leave."""
         return self.chain.releases(chains, draws, warmup)

@@ -23,6 +23,7 @@ PRIOR_SDS = 1000.0  # half the width of the box that theta is kept in
 LIKELIHOOD_SDS = 12.0  # the same beyond where a maximum of the likelihood can be
 WIDEST_BOX = 2.0**57  # in grid steps, if nothing else limits it
 UPWARDS, DOWNWARDS = 1.0 + 1e-12, 1.0 - 1e-12  # roundings of these bounds themselves
+LARGEST_FACTOR = 2.0**240  # where no square or product of a gradient comes near the 2^500 beyond which it is left out
 INACTIVE = 1.0 + 1e-6  # what a clip must be above a gradient not to act on its computed value
 
 
@@ -99,6 +100,7 @@ class Arithmetic:
 def arithmetic(model: Model, public: Public, w: float, step_size: float) -> Arithmetic:
     """Return the errors of the compiled run (lemmas 3 and 4)."""
     where = box(model, public, w, step_size)
+    refuse_left_out_gradients(model, public, where.reach)
     dim, n = model.dim(public), public.n
     steepest = steepest_gradient(model, public, where.reach)
     evaluation = model.gradient_error(public, where.reach)
@@ -119,6 +121,16 @@ def arithmetic(model: Model, public: Public, w: float, step_size: float) -> Arit
         of_update=(math.sqrt(dim) * where.unit / step_size + 16.0 * ROUNDING * pull) * UPWARDS,
         of_point=3.0 * ROUNDING * curvature(model, public, w).largest * where.reach * UPWARDS,
     )
+
+
+def refuse_left_out_gradients(model: Model, public: Public, reach: float) -> None:
+    """Refuse bounds within which the core could leave a record out at one theta and not at another (lemma 5)."""
+    largest = model.largest_factor(public, reach)
+    if largest is None or not largest <= LARGEST_FACTOR or not (public.feature_norm or 1.0) >= 1.0 / LARGEST_FACTOR:
+        raise InvalidArgument(
+            "row_norm (or x_bounds), the prior and the scale of the model let numbers beyond 2^240 (or below 2^-240) "
+            "into a gradient, where the core would leave records out at some theta only; change the units of the data"
+        )
 
 
 def steepest_gradient(model: Model, public: Public, reach: float) -> float:

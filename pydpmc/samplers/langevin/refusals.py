@@ -7,6 +7,7 @@ from ...errors import InvalidArgument, UnsupportedEventError
 from ...models import Model
 from ...models.priors import Flat, Normal
 from ..request import Request
+from .constants import refuse_left_out_gradients
 
 
 def refuse_unsupported(request: Request) -> None:
@@ -33,6 +34,8 @@ def refuse_unsupported(request: Request) -> None:
 
 def _refuse_model(model: Model, public: Public) -> None:
     name = type(model).__name__
+    if model.largest_factor(public, 0.0) is not None:  # first, since the constants below could overflow
+        refuse_left_out_gradients(model, public, 0.0)
     smooth = model.smoothness(public) is not None
     bounded = model.gradient_change(public, "replace") is not None
     if not model.convex or (bounded and not smooth):

@@ -78,17 +78,12 @@ class LangevinSettings:
         """Return nothing: the guarantee is unconditional."""
         return ()
 
-    def fits(self, public: Public) -> bool:
-        """Return whether the run was priced for these public facts."""
-        return public == self.public
-
     def releases(self, chains: int, draws: int | None, warmup: int | None) -> Release:
         """Return which iterates leave: the last of each chain."""
         return last_iterates(self.steps, self.draws * chains, draws, warmup)
 
     def start(self, core: Any, common: dict[str, Any], data: Data) -> Any:
         """Return the run in the compiled core, or refuse records for which its price would be wrong."""
-        self._refuse_other_targets(common)
         if data.public.n > self.public.n:
             raise InvalidArgument(
                 f"the data have more records than public_n = {self.public.n} says they can have; this run is priced "
@@ -111,14 +106,6 @@ class LangevinSettings:
             centre=errors.box.centre.tolist(),
             radius=errors.box.radius.tolist(),
         )
-
-    def _refuse_other_targets(self, common: dict[str, Any]) -> None:
-        model = self.model
-        same = (common["model"], common["intercept"]) == (model.core_name, model.has_intercept)
-        same &= tuple(common["constants"]) == tuple(model.constants)
-        same &= np.array_equal(common["prior"], model.prior_table(self.public))
-        if not same:
-            raise InvalidArgument("the model or prior is not the one this run was priced for; use pydpmc.plan")
 
     def forecast(self, model: Model, public: Public, chains: int) -> LangevinForecast:
         """Return what can be expected of the draws."""

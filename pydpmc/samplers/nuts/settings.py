@@ -48,10 +48,6 @@ class NutsSettings:
         """Return 0."""
         return 0.0
 
-    def fits(self, public: Public) -> bool:
-        """Return True: nothing depends on the number of records."""
-        return True
-
     def releases(self, chains: int, draws: int | None, warmup: int | None) -> Release:
         """Return which iterates leave: all after the warm-up."""
         for name, value in (("draws", draws), ("warmup", warmup)):

@@ -96,10 +96,6 @@ class PosteriorSampleSettings:
             "passes depends on the records",
         )
 
-    def fits(self, public: Public) -> bool:
-        """Return True: nothing depends on the number of records."""
-        return True
-
     def releases(self, chains: int, draws: int | None, warmup: int | None) -> Release:
         """Return which iterates leave: the draws, after the last step of the inner chains."""
         last_iterates(self.steps, self.draws, draws, warmup)

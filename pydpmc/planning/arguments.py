@@ -1,0 +1,55 @@
+"""The arguments of ``plan``, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..accounting import Guarantee
+from ..checks import given, one_of, positive, small_delta, yes_or_no
+from ..data.public import Public
+from ..errors import InvalidArgument, WrongType
+from ..models import Model
+from ..samplers.base import Sampler
+
+
+def check_kinds(model: Any, public: Any, sampler: Any, adjacency: str, private: Any) -> None:
+    """Refuse what is not a model, public facts, a sampler, and so on."""
+    if not isinstance(model, Model):
+        raise WrongType(f"model must be a pydpmc model such as LogisticRegression(), not {given(model)}")
+    if not isinstance(public, Public):
+        raise WrongType(f"public must be data.public (no record is seen by plan), not {given(public)}")
+    if not isinstance(sampler, Sampler):
+        raise WrongType(f"sampler must be a pydpmc sampler such as Barker(), not {given(sampler)}")
+    one_of(adjacency, "adjacency", ("replace", "add_remove"))
+    yes_or_no(private, "private")
+
+
+def guarantees(earlier: Any) -> tuple[Guarantee, ...]:
+    """Return the guarantees of earlier releases, or refuse what is none."""
+    if not isinstance(earlier, Sequence) or not all(isinstance(one, Guarantee) for one in earlier):
+        raise WrongType(f"earlier must be a list of Guarantee, such as [bounds.guarantee], not {given(earlier)}")
+    return tuple(earlier)
+
+
+def sentences(assumptions: Any) -> tuple[str, ...]:
+    """Return the assumptions, or refuse what is not a list of texts."""
+    if isinstance(assumptions, str) or not isinstance(assumptions, Sequence):
+        raise WrongType(f"assumptions must be a list of sentences, not {given(assumptions)}")
+    if not all(isinstance(one, str) and one.strip() for one in assumptions):
+        raise WrongType("assumptions must be a list of sentences, but one of them is empty or no text")
+    return tuple(assumptions)
+
+
+def check_budget(epsilon: float | None, delta: float | None, private: bool) -> None:
+    """Refuse a budget that cannot be one."""
+    if not private:
+        if epsilon is not None or delta is not None:
+            raise InvalidArgument("private=False spends no budget: leave epsilon and delta out")
+        return
+    if epsilon is not None:
+        positive(epsilon, "epsilon")
+    if epsilon is not None and delta is None:
+        raise InvalidArgument("delta must be given with epsilon; a usual choice is well below 1/n, such as 1e-6")
+    if delta is not None:
+        small_delta(delta)
