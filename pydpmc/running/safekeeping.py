@@ -111,7 +111,6 @@ class Safekeeping:
         if self._path is None:
             return
         started = time.perf_counter()
-        made = self._release.made(core.steps_done)
         header = {
             "run": self._identity(),
             "ticket": self._ticket,
@@ -122,7 +121,9 @@ class Safekeeping:
             "confirmed": self._confirmed,
             "table": self._mark,
         }
-        checkpoint_file.write(self._path, header, [np.array(core.state()), self._out[:, :made]])
+        checkpoint_file.write(
+            self._path, header, [np.array(core.state()), self._out[:, : self._release.made(core.steps_done)]]
+        )
         ended = time.perf_counter()
         self._next = ended + max(INTERVAL, PATIENCE * (ended - started))
 
@@ -147,9 +148,8 @@ class Safekeeping:
     def _note_release(self, core: Any) -> None:
         if self._ledger is None:
             return
-        finished = core.steps_done >= self._plan.settings.steps
         try:
-            if finished:
+            if core.steps_done >= self._plan.settings.steps:
                 self._ledger.commit(self._ticket, self._confirmed)
             elif self._path is not None:
                 self._ledger.stop(self._ticket, self._confirmed, self._token)
@@ -182,11 +182,11 @@ class Safekeeping:
         header, (state, draws) = checkpoint_file.read(path, self._most_bytes(core))
         self._check(header, path)
         done = header["steps_done"]
-        made = self._release.made(done)
-        if draws.size != self._out[:, :made].size:
+        out = self._out[:, : self._release.made(done)]
+        if draws.size != out.size:
             raise CheckpointError(f"{path} holds {draws.size} numbers of draws, not those of {done} steps")
         core.restore(state.tolist(), done)
-        self._out[:, :made] = draws.reshape(self._out[:, :made].shape)
+        out[:] = draws.reshape(out.shape)
         self._resumed = header["resumed"]
         if self._ledger is None:
             self._ticket = header["ticket"]
