@@ -14,7 +14,7 @@ from .composition.bounds import bounds_of
 from .composition.threshold import least_epsilon
 from .composition.uses import Uses, checked, total
 from .events.base import Event
-from .events.registry import event_from_dict, event_to_dict
+from .events.registry import event_from_dict, event_to_dict, require_types
 from .statement import statement
 
 if TYPE_CHECKING:
@@ -109,7 +109,8 @@ class Guarantee:
 
     @classmethod
     def from_dict(cls, saved: dict[str, Any]) -> Guarantee:
-        """The inverse of `to_dict`; an unknown event is refused."""
+        """The inverse of `to_dict`; an unknown event, or a value of another type, is refused."""
+        require_types(saved)
         return cls(
             events=tuple((event_from_dict(event), n) for event, n in saved["events"]),
             adjacency=saved["adjacency"],

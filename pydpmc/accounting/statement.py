@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..rounding import upper
+from ..visible import visible
 
 if TYPE_CHECKING:
     from .guarantee import Guarantee
@@ -18,12 +19,12 @@ NEIGHBOURS = {
 def statement(guarantee: Guarantee, delta: float) -> str:
     """Unit, neighbours, what was released, epsilon at delta, assumptions."""
     if guarantee.void is not None:
-        return f"There is NO differential-privacy guarantee: {guarantee.void}."
+        return f"There is NO differential-privacy guarantee: {visible(guarantee.void)}."
     released = "; ".join(f"{n} x {event.describe()}" for event, n in guarantee.events) or "nothing"
     released = released.replace("record", guarantee.unit.removeprefix("one "))  # events know no other unit
     epsilon = guarantee.epsilon(delta)
     neighbours = NEIGHBOURS[guarantee.adjacency].format(unit=guarantee.unit, units=units_of(guarantee.unit))
-    return (
+    return visible(
         f"{_lead(guarantee.assumptions)} ({upper(epsilon, 4)}, {float(delta)!r})-differentially private. "
         f"Protected unit: {guarantee.unit}. Neighbouring data sets differ by {neighbours}. "
         f"Released: {released}. {_precision(guarantee.total_variation)}{_conditions(guarantee.assumptions)}"

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from .._version import __version__
 from ..errors import BudgetError, PydpmcError
+from ..visible import visible
 from . import ALL
 
 EXIT_CODES = """\
@@ -42,7 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _refused(error: Exception, code: int) -> int:
-    print(f"pydpmc: {error}", file=sys.stderr)
+    lines = (visible(line) for line in str(error).split("\n"))  # it may name a column of a stranger's file
+    print("pydpmc: " + "\n".join(lines), file=sys.stderr)
     return code
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import samplers
+from ..checks import given
 from ..data.data import Data
 from ..data.public import Public
 from ..data.schema import Schema
@@ -100,8 +101,8 @@ def read_study(path: Path) -> Study:
 def _sampler(file: TomlFile) -> Sampler:
     options = dict(file.table("sampler", required=False))
     name = options.pop("type", "Barker")
-    if name not in SAMPLERS:
-        raise file.error(f"type must be one of {', '.join(SAMPLERS)}, not {name!r}", "sampler", "type")
+    if not isinstance(name, str) or name not in SAMPLERS:
+        raise file.error(f"type must be one of {', '.join(SAMPLERS)}, not {given(name)}", "sampler", "type")
     file.only({"type", *(field.name for field in fields(SAMPLERS[name]))}, "sampler")
     with file.errors_at("sampler"):
         sampler: Sampler = SAMPLERS[name](**{key: _schedule(value) for key, value in options.items()})
@@ -113,6 +114,6 @@ def _schedule(value: Any) -> Any:
         return value
     options = dict(value)
     name = options.pop("type", None)
-    if name not in SCHEDULES:
-        raise InvalidArgument(f"step_size: type must be one of {', '.join(SCHEDULES)}, not {name!r}")
+    if not isinstance(name, str) or name not in SCHEDULES:
+        raise InvalidArgument(f"step_size: type must be one of {', '.join(SCHEDULES)}, not {given(name)}")
     return SCHEDULES[name](**options)

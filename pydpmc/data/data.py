@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -166,6 +166,18 @@ class Data:
 
     def __len__(self) -> int:
         return self._public.n
+
+    def __copy__(self) -> Data:
+        return self  # it does not change
+
+    def __deepcopy__(self, memo: Any) -> Data:
+        return self
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        raise WrongType(
+            "Data cannot be pickled: the copy could be changed, beyond the bounds that the guarantee rests on, and the "
+            "pickle would hold the records. Make the Data where it is used, from the table"
+        )
 
     def __repr__(self) -> str:
         return f"Data({self._public})"

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from .._files import sync_directory
 from ..errors import LedgerError
 
 Record = dict[str, Any]
@@ -26,6 +27,7 @@ CREATE TABLE secret (key BLOB NOT NULL);
 CREATE TABLE chain (number INTEGER PRIMARY KEY, body BLOB NOT NULL, mac BLOB NOT NULL);
 CREATE TABLE head (records INTEGER NOT NULL, mac BLOB NOT NULL);
 """
+TABLES = [("table", name) for name in ("chain", "head", "secret")]
 WHAT_TO_DO = (
     "Nothing was run and nothing was reset. Restore the file from a copy made after the last run; if there is none, "
     "what was spent is unknown, and only the person who answers for the budget may decide how to go on"
@@ -72,15 +74,6 @@ def appending(path: Path) -> Iterator[tuple[bytes, list[Record], list[Record]]]:
         file.execute("COMMIT")
     if new:
         sync_directory(path)
-
-
-def sync_directory(path: Path) -> None:
-    """Make the name of a file durable."""
-    directory = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(directory)
-    finally:
-        os.close(directory)
 
 
 def _fill(path: Path, header: Record) -> None:
@@ -136,6 +129,9 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 def _checked(file: sqlite3.Connection, path: Path) -> tuple[bytes, list[Record]]:
+    parts = file.execute("SELECT type, name FROM sqlite_master ORDER BY name").fetchall()
+    if parts != TABLES:  # a view or a trigger would run when its table is read or written
+        raise damaged(path, "it has other tables than a ledger")
     found = [row[0] for row in file.execute("PRAGMA integrity_check")]
     if found != ["ok"]:
         raise damaged(path, "its pages do not fit together")
@@ -151,7 +147,10 @@ def _checked(file: sqlite3.Connection, path: Path) -> tuple[bytes, list[Record]]
         before = mac
     if heads[0] != (len(rows), before) or not rows:
         raise damaged(path, "records are missing")
-    return key, [json.loads(body) for _, body, _ in rows]
+    try:
+        return key, [json.loads(body) for _, body, _ in rows]
+    except (ValueError, RecursionError):
+        raise damaged(path, "a record cannot be read") from None
 
 
 def _append(file: sqlite3.Connection, key: bytes, number: int, record: Record) -> None:

@@ -14,7 +14,7 @@ from ..checks import file_path, given, positive, small_delta
 from ..errors import BudgetError, LedgerError, ResumedElsewhere, WrongType
 from ..rounding import lower
 from . import file as ledger_file
-from .state import FORMAT, Entry, State, fingerprint
+from .state import FORMAT, Entry, State, fingerprint, mark, numbered_token
 
 if TYPE_CHECKING:
     from ..data.data import Data
@@ -24,6 +24,11 @@ FIXED_IN_ADVANCE = (
     "the parameters of later runs were not chosen from the results of earlier ones (if they were, only the budget of "
     "the ledger is promised)"
 )
+RESUMED = (
+    "this checkpoint was already resumed, or its run was released since or is finished: going on from it a second time "
+    "would release what was not paid for"
+)
+ELSEWHERE = "this run was resumed elsewhere from a copy of its checkpoint: its result here must not be released"
 
 
 class Ledger:
@@ -140,30 +145,47 @@ class Ledger:
             )
         self._state()  # what was written can be read
 
-    def resume(self, ticket: str, times: int, data: Data) -> None:
-        """Note that a run goes on from a checkpoint, for the `times`-th time; refuse one that was used before."""
+    def token(self, ticket: str) -> str:
+        """Return the fencing token of a run: the checkpoint that holds it is the one that may be resumed."""
+        state = self._state()
+        self._require_reserved(state, ticket)
+        return state.token(ticket)
+
+    def resume(self, ticket: str, token: str, new_token: str, data: Data) -> None:
+        """Note that a run goes on from the checkpoint that holds `token`, which `new_token` replaces; only once."""
         with ledger_file.appending(self.path) as (key, records, new):
             state = State(self.path, records)
             state.require_table(fingerprint(key, data))
-            if not any(record["ticket"] == ticket for record in state.reservations):
-                raise LedgerError(f"the ledger {self.path} was not charged for the run of this checkpoint")
-            if ticket in state.finished or times <= state.resumed(ticket):
-                raise LedgerError(
-                    "this checkpoint was already resumed, or its run is finished: going on from it a second time would "
-                    "release what was not paid for"
-                )
-            new.append({"kind": "resume", "ticket": ticket, "times": times, "time": _now()})
+            self._require_reserved(state, ticket)
+            if ticket in state.finished or token != state.token(ticket):
+                raise LedgerError(RESUMED)
+            times = state.resumed(ticket) + 1
+            new.append({"kind": "resume", "ticket": ticket, "times": times, "token": new_token, "time": _now()})
 
-    def commit(self, ticket: str, times: int = 0) -> None:
-        """Note that a run is finished; refuse if it was resumed elsewhere in the meantime."""
+    def stop(self, ticket: str, token: str, new_token: str) -> None:
+        """Note that what a run made so far is released; only the checkpoint that holds `new_token` may go on."""
         with ledger_file.appending(self.path) as (_, records, new):
             state = State(self.path, records)
-            if state.resumed(ticket) != times:
-                raise ResumedElsewhere(
-                    "this run was resumed elsewhere from a copy of its checkpoint: its result here must not be released"
-                )
+            if ticket in state.finished or token != state.token(ticket):
+                raise ResumedElsewhere(ELSEWHERE)
+            new.append({"kind": "stop", "ticket": ticket, "token": new_token, "time": _now()})
+
+    def commit(self, ticket: str, token: str | None = None) -> None:
+        """Note that a run is finished; refuse if it was resumed or released elsewhere in the meantime."""
+        with ledger_file.appending(self.path) as (_, records, new):
+            state = State(self.path, records)
+            if state.token(ticket) != (numbered_token(ticket, 0) if token is None else token):
+                raise ResumedElsewhere(ELSEWHERE)
             if ticket not in state.finished:
                 new.append({"kind": "commit", "ticket": ticket, "time": _now()})
+
+    def mark(self, data: Data, ticket: str) -> str:
+        """Return a keyed hash of the records and the ticket: nothing can be learned from it without the ledger."""
+        return mark(ledger_file.read(self.path)[0], data, ticket)
+
+    def _require_reserved(self, state: State, ticket: str) -> None:
+        if not any(record["ticket"] == ticket for record in state.reservations):
+            raise LedgerError(f"the ledger {self.path} was not charged for the run of this checkpoint")
 
     def entry_of(self, ticket: str) -> dict[str, Any] | None:
         """Return what a report shows of the run with this ticket, None if the ledger has none."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..rounding import lower, upper
+from ..visible import visible
 from .ledger import Ledger
 
 
@@ -30,10 +31,10 @@ def history(ledger: Ledger) -> str:
         rows.append(
             (
                 str(entry.number),
-                entry.time.removesuffix("+00:00"),
-                str(entry.plan.get("sampler", "-")),
-                str(entry.plan.get("steps", "-")),
-                str(entry.plan.get("chains", "-")),
+                visible(entry.time.removesuffix("+00:00")),
+                visible(str(entry.plan.get("sampler", "-"))),
+                visible(str(entry.plan.get("steps", "-"))),
+                visible(str(entry.plan.get("chains", "-"))),
                 upper(entry.guarantee.epsilon(ledger.delta), 4) + (", if" if entry.guarantee.assumptions else ""),
                 state + (f", resumed {entry.resumed} x" if entry.resumed else ""),
             )

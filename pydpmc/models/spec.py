@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
+from ..checks import given
 from ..errors import InvalidArgument
 from . import priors
 from .base import Model
@@ -41,8 +42,8 @@ def from_spec(spec: Mapping[str, Any]) -> Model:
     kinds = {kind.__name__: kind for kind in ALL}
     options = dict(spec)
     name = options.pop("type", None)
-    if name not in kinds:
-        raise InvalidArgument(f"type must be one of {', '.join(kinds)}, not {name!r}")
+    if not isinstance(name, str) or name not in kinds:
+        raise InvalidArgument(f"type must be one of {', '.join(kinds)}, not {given(name)}")
     known = [field.name for field in dataclasses.fields(kinds[name])]
     unknown = [key for key in options if key not in known]
     if unknown:
@@ -55,17 +56,19 @@ def from_spec(spec: Mapping[str, Any]) -> Model:
 def prior_from_spec(spec: Any) -> Prior | dict[str, Prior]:
     """Return a prior, or one for each block."""
     if not isinstance(spec, Mapping):
-        raise InvalidArgument(f'prior must be a table such as {{type = "Normal", scale = 1.0}}, not {spec!r}')
+        raise InvalidArgument(f'prior must be a table such as {{type = "Normal", scale = 1.0}}, not {given(spec)}')
     if "type" not in spec:
         return {block: _prior(inner) for block, inner in spec.items()}
     return _prior(spec)
 
 
-def _prior(spec: Mapping[str, Any]) -> Prior:
+def _prior(spec: Any) -> Prior:
+    if not isinstance(spec, Mapping):
+        raise InvalidArgument(f'prior must be a table such as {{type = "Normal", scale = 1.0}}, not {given(spec)}')
     options = dict(spec)
     name = options.pop("type", None)
-    if name not in PRIORS:
-        raise InvalidArgument(f"prior type must be one of {', '.join(PRIORS)}, not {name!r}")
+    if not isinstance(name, str) or name not in PRIORS:
+        raise InvalidArgument(f"prior type must be one of {', '.join(PRIORS)}, not {given(name)}")
     known = [field.name for field in dataclasses.fields(PRIORS[name])]
     unknown = [key for key in options if key not in known]
     if unknown:

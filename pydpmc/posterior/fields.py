@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import numpy.typing as npt
+
 from ..accounting import Guarantee
-from ..errors import InvalidArgument
+from ..checks import given, inside, number, positive, yes_or_no
+from ..data.public import Public
+from ..errors import InvalidArgument, WrongType
 from .stats import SamplerStats
+from .storage import UNSEALED
 
 if TYPE_CHECKING:
     from .posterior import Posterior
 
 FORMAT = 1  # of saved files
+Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -47,21 +54,72 @@ def description(post: Posterior) -> str:
     )
 
 
-def fields_of(saved: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields that `description` wrote."""
-    if saved["format"] != FORMAT:
-        raise InvalidArgument(f"a newer pydpmc wrote this: format {saved['format']!r}")
+def fields_of(draws: Mapping[str, Floats], saved: Any, sealed: bool) -> dict[str, Any]:
+    """Return the fields that `description` wrote, each of its type; `sealed` says whether a change would be noticed."""
+    known = _mapping(saved, "description")
+    if known.get("format") != FORMAT:
+        raise InvalidArgument(f"a newer pydpmc wrote this: format {given(known.get('format'))}")
+    yes_or_no(known["interrupted"], "interrupted")
+    guarantee = Guarantee.from_dict(dict(_mapping(known["guarantee"], "guarantee")))
+    if not sealed:
+        guarantee = replace(guarantee, assumptions=(*guarantee.assumptions, UNSEALED))
+    unsafe, entry = known["unsafe"], known.get("ledger_entry")
     return {
-        "labels": {name: tuple(labels) for name, labels in saved["labels"].items()},
-        "guarantee": Guarantee.from_dict(saved["guarantee"]),
-        "plan": saved["plan"],
-        "acceptance": tuple(saved["acceptance"]),
-        "interrupted": saved["interrupted"],
-        "unsafe": None if saved["unsafe"] is None else Unsafe(**saved["unsafe"]),
-        "sampler_stats": _stats(saved.get("sampler_stats")),
-        "ledger_entry": saved.get("ledger_entry"),
+        "draws": draws,
+        "labels": _labels(known["labels"], draws),
+        "guarantee": guarantee,
+        "plan": _plan(known["plan"]),
+        "acceptance": _numbers(known["acceptance"], "acceptance"),
+        "interrupted": known["interrupted"],
+        "unsafe": None if unsafe is None else Unsafe(clipped_share=number(unsafe["clipped_share"], "clipped_share")),
+        "sampler_stats": _stats(known.get("sampler_stats")),
+        "ledger_entry": None if entry is None else _mapping(entry, "ledger_entry"),
     }
 
 
-def _stats(saved: Mapping[str, Any] | None) -> SamplerStats | None:
-    return None if saved is None else SamplerStats(**{name: tuple(values) for name, values in saved.items()})
+def _mapping(value: Any, name: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise WrongType(f"{name} must map names to values, not {given(value)}")
+    return value
+
+
+def _labels(saved: Any, draws: Mapping[str, Floats]) -> dict[str, tuple[str, ...]]:
+    labels = {name: tuple(entries) for name, entries in _mapping(saved, "labels").items() if _texts(entries)}
+    sizes = {name: values.shape[2] for name, values in draws.items()}
+    if not draws or set(labels) != set(draws) or len({values.shape[:2] for values in draws.values()}) != 1:
+        raise InvalidArgument("draws and labels must be of the same parameters, with the same chains and draws")
+    if any(len(entries) not in (0, sizes[name]) for name, entries in labels.items()):
+        raise InvalidArgument("labels must name every entry of a parameter, or none")
+    return labels
+
+
+def _texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(entry, str) for entry in value)
+
+
+def _plan(saved: Any) -> dict[str, Any]:
+    """Return the plan; check what others read of it."""
+    plan = _mapping(saved, "plan")
+    if plan.get("delta") is not None:
+        inside(plan["delta"], "delta")
+    if plan.get("epsilon") is not None:
+        positive(plan["epsilon"], "epsilon")
+    if "public" in plan:
+        Public.from_dict(_mapping(plan["public"], "public"))
+    if plan.get("model_spec") is not None:
+        _mapping(plan["model_spec"], "model_spec")
+    return plan
+
+
+def _numbers(saved: Any, name: str) -> tuple[Any, ...]:
+    if not isinstance(saved, list):
+        raise WrongType(f"{name} must be a list of numbers, not {given(saved)}")
+    for entry in saved:
+        number(entry, name)
+    return tuple(saved)
+
+
+def _stats(saved: Any) -> SamplerStats | None:
+    if saved is None:
+        return None
+    return SamplerStats(**{name: _numbers(values, name) for name, values in _mapping(saved, "sampler_stats").items()})

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from ..checks import inside, names_of, reals
 from ..diagnostics import ess
 from ..errors import InvalidArgument
+from ..visible import visible
 
 if TYPE_CHECKING:
     from .posterior import Posterior
@@ -49,9 +50,10 @@ class Intervals:
         return self.rows[name]["low"], self.rows[name]["high"]
 
     def __str__(self) -> str:
-        width = max([9, *(len(name) for name in self.rows)])
+        shown = {visible(name): row for name, row in self.rows.items()}
+        width = max([9, *(len(name) for name in shown)])
         lines = [f"{100 * self.level:g} % confidence intervals", " " * width + "".join(f"{c:>12}" for c in COLUMNS)]
-        lines += [f"{name:<{width}}" + "".join(f"{row[c]:>12.4g}" for c in COLUMNS) for name, row in self.rows.items()]
+        lines += [f"{name:<{width}}" + "".join(f"{row[c]:>12.4g}" for c in COLUMNS) for name, row in shown.items()]
         return "\n".join(lines)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..accounting import Guarantee
-from ..checks import file_path
+from ..checks import file_path, whole
+from ..visible import visible_html
 from . import inference, storage
 from .fields import Unsafe, description, fields_of
 from .inference import Intervals, WaldTest
@@ -191,13 +191,42 @@ class Posterior:
         write(self, path, **options)
 
     def save(self, path: str | Path) -> None:
-        """Write draws and guarantee to a ``.npz`` or ``.nc`` (netCDF 3) file, without pickle."""
+        """Write draws and guarantee to a ``.npz`` or ``.nc`` (netCDF 3) file, without pickle.
+
+        The file is replaced when the new one is complete and on the disk; if that fails, it stays as it was. It
+        carries a hash against accidents, not against forgery.
+        """
         storage.save(file_path(path, "path"), dict(self.draws), description(self))
 
     @classmethod
-    def load(cls, path: str | Path) -> Posterior:
-        """Read what `save` wrote."""
-        return storage.load(file_path(path, "path"), lambda draws, saved: cls(draws=draws, **fields_of(saved)))
+    def load(cls, path: str | Path, *, max_bytes: int | None = None) -> Posterior:
+        """Read what `save` wrote.
+
+        A ``.nc`` file of a version that wrote no hash is loaded with one more assumption in its guarantee: that no
+        byte of it was changed.
+
+        Parameters
+        ----------
+        path
+            A ``.npz`` or ``.nc`` file.
+        max_bytes
+            Most memory that the file may ask for. By default 256 MiB or, if that is more, 64 times its size, so that
+            a small file cannot fill the memory.
+
+        Examples
+        --------
+        >>> import tempfile, numpy as np, pydpmc as dp
+        >>> data = dp.Data(np.r_[np.ones(700), np.zeros(300)])
+        >>> post = dp.sample(dp.BernoulliLogit(), data, dp.Barker(steps=100, scale=0.1), progress=False)
+        >>> path = tempfile.mkdtemp() + "/post.npz"
+        >>> post.save(path)
+        >>> dp.Posterior.load(path).guarantee == post.guarantee
+        True
+        """
+        most = None if max_bytes is None else whole(max_bytes, "max_bytes")
+        return storage.load(
+            file_path(path, "path"), lambda draws, saved, sealed: cls(**fields_of(draws, saved, sealed)), most
+        )
 
     def __str__(self) -> str:
         return f"{self.summary()}\n\n{self.guarantee.statement()}"
@@ -207,5 +236,5 @@ class Posterior:
         return f"Posterior({shapes}; {'private' if self.private else 'NOT PRIVATE'})"
 
     def _repr_html_(self) -> str:
-        statement = html.escape(self.guarantee.statement())
+        statement = visible_html(self.guarantee.statement())
         return f"<div>{self.summary()._repr_html_()}<p>{statement}</p></div>"

@@ -1,8 +1,12 @@
-"""Draws and their description on disk: npz or netCDF 3, never pickle."""
+"""Draws and their description on disk: npz or netCDF 3, never pickle, replaced atomically and sealed by a hash."""
 
 from __future__ import annotations
 
+import hashlib
+import io
 import json
+import os
+import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,30 +15,64 @@ from typing import Any, BinaryIO, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from .._files import replace_file
 from ..checks import usable
 from ..errors import InvalidArgument
 
 Draws = dict[str, npt.NDArray[np.float64]]
 Result = TypeVar("Result")
-_DESCRIPTION = "pydpmc_json"
+_DESCRIPTION, _SEAL = "pydpmc_json", "sha256"
+ALWAYS_READ = 2**28  # bytes in memory that any file may ask for
+MOST_EXPANSION = 64  # times its size that a larger one may ask for
+UNSEALED = (
+    "the file this was loaded from is as it was saved (it is a netCDF file of a version that wrote no hash: a changed "
+    "byte would not be noticed)"
+)
 
 
 def save(path: Path, draws: Draws, description: str) -> None:
-    """Write draws of shape (chain, draw, size) by name, and a JSON description."""
+    """Write draws of shape (chain, draw, size) by name, and a JSON description; on any failure the file stays as is."""
     _require_suffix(path)
+    plain = {name: np.ascontiguousarray(values, dtype="<f8") for name, values in draws.items()}
+    saved = json.loads(description)
+    text = json.dumps(saved | {_SEAL: _seal(plain, saved)})
     with usable(path, "path"):
-        if path.suffix == ".npz":
-            np.savez_compressed(path, **draws, **{_DESCRIPTION: np.array(description)})  # type: ignore[arg-type]
-        else:
-            _save_netcdf(path, draws, description)
+        replace_file(path, lambda file: (_write_npz if path.suffix == ".npz" else _write_netcdf)(file, plain, text))
 
 
-def load(path: Path, build: Callable[[Draws, Any], Result]) -> Result:
-    """Return what `build` makes of the draws and the description that `save` wrote."""
+def load(path: Path, build: Callable[[Draws, Any, bool], Result], max_bytes: int | None = None) -> Result:
+    """Return what `build` makes of the draws and the description that `save` wrote, and whether they can be trusted.
+
+    They can if their hash fits or, in an older npz file without one, the checksums of the archive do.
+    """
     _require_suffix(path)
-    with usable(path, "path"), path.open("rb") as file, _one_error(path):
-        draws, text = _load_npz(file) if path.suffix == ".npz" else _load_netcdf(file)
-        return build(draws, json.loads(text))
+    with usable(path, "path"), path.open("rb") as file:
+        most = _most_bytes(file) if max_bytes is None else max_bytes
+        with _one_error(path):
+            draws, text = _read_npz(file, most) if path.suffix == ".npz" else _read_netcdf(file, most)
+            saved = json.loads(text)
+            seal = saved.pop(_SEAL, None)
+            if seal is not None and seal != _seal(draws, saved):
+                raise InvalidArgument("its hash does not fit")
+            return build(draws, saved, seal is not None or path.suffix == ".npz")
+
+
+class _TooLarge(InvalidArgument):
+    pass
+
+
+def _seal(draws: Draws, saved: dict[str, Any]) -> str:
+    """Return a hash of the values: not of their bytes in a file, which depend on its format."""
+    digest = hashlib.sha256(json.dumps(saved, sort_keys=True).encode())
+    for name in sorted(draws):
+        values = np.ascontiguousarray(draws[name], dtype="<f8")
+        digest.update(f"\n{name!r} {values.shape}\n".encode())
+        digest.update(values.data.cast("B") if values.size else b"")
+    return digest.hexdigest()
+
+
+def _most_bytes(file: BinaryIO) -> int:
+    return max(ALWAYS_READ, MOST_EXPANSION * os.fstat(file.fileno()).st_size)
 
 
 def _require_suffix(path: Path) -> None:
@@ -46,39 +84,83 @@ def _require_suffix(path: Path) -> None:
 def _one_error(path: Path) -> Iterator[None]:
     try:
         yield
+    except _TooLarge as error:
+        raise InvalidArgument(f"{path} {error}") from None
     except Exception as error:  # a damaged file can break its reader in any way
         raise InvalidArgument(f"{path} is not a posterior that pydpmc saved, or it is damaged") from error
 
 
-def _load_npz(file: BinaryIO) -> tuple[Draws, str]:
-    with np.load(file, allow_pickle=False) as archive:
-        return {k: _checked(archive[k]) for k in archive.files if k != _DESCRIPTION}, str(archive[_DESCRIPTION])
+def _write_npz(file: BinaryIO, draws: Draws, text: str) -> None:
+    arrays: dict[str, Any] = {**draws, _DESCRIPTION: np.array(text)}
+    np.savez_compressed(file, **arrays)
+    if sum(array.nbytes for array in arrays.values()) > max(ALWAYS_READ, MOST_EXPANSION // 2 * file.tell()):
+        file.seek(0)  # chains that rarely move compress so well that `load` would take the file for a zip bomb
+        file.truncate()
+        np.savez(file, **arrays)
+
+
+def _read_npz(file: BinaryIO, most: int) -> tuple[Draws, str]:
+    with zipfile.ZipFile(file) as archive:
+        members = archive.infolist()
+        _require_size(sum(member.file_size for member in members), most)
+        if len({member.filename for member in members}) != len(members):
+            raise InvalidArgument("it holds two arrays of one name")
+        arrays = {member.filename.removesuffix(".npy"): _read_array(archive, member) for member in members}
+    text = arrays.pop(_DESCRIPTION)
+    return {name: _checked(values) for name, values in arrays.items()}, str(text)
+
+
+def _read_array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> npt.NDArray[Any]:
+    """Return one array; its declared size is compared with what there is before it is allocated."""
+    content = io.BytesIO(archive.read(member))  # read to its end: that is where the checksum is compared
+    version = np.lib.format.read_magic(content)
+    if version not in ((1, 0), (2, 0)):
+        raise InvalidArgument("it holds an array of an unknown format")
+    reader = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, _, dtype = reader(content)
+    size = dtype.itemsize
+    for length in shape:
+        size *= length
+    if dtype.hasobject or size != len(content.getbuffer()) - content.tell():
+        raise InvalidArgument("an array is not as large as declared")
+    content.seek(0)
+    array: npt.NDArray[Any] = np.lib.format.read_array(content, allow_pickle=False)
+    return array
 
 
 def _checked(values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-    if values.ndim != 3 or values.dtype.kind != "f":
+    if values.ndim != 3 or values.dtype.kind != "f" or values.dtype.itemsize != 8:
         raise InvalidArgument("draws are three-dimensional arrays of real numbers")
     return np.array(values, dtype=np.float64)
 
 
-def _save_netcdf(path: Path, draws: Draws, description: str) -> None:
+def _write_netcdf(file: BinaryIO, draws: Draws, text: str) -> None:
     from scipy.io import netcdf_file
 
     chains, count = next(iter(draws.values())).shape[:2]
     if count == 0:
         raise InvalidArgument('netCDF 3 cannot hold a posterior without draws; save it as ".npz"')
-    with netcdf_file(path, "w", version=2) as file:
-        setattr(file, _DESCRIPTION, description.encode())
-        file.createDimension("chain", chains)
-        file.createDimension("draw", count)
+    with netcdf_file(os.fdopen(os.dup(file.fileno()), "r+b"), "w", version=2) as written:
+        setattr(written, _DESCRIPTION, text.encode())
+        written.createDimension("chain", chains)
+        written.createDimension("draw", count)
         for name, values in draws.items():
-            file.createDimension(f"{name}_dim", values.shape[2])
-            file.createVariable(name, "d", ("chain", "draw", f"{name}_dim"))[:] = values
+            written.createDimension(f"{name}_dim", values.shape[2])
+            written.createVariable(name, "d", ("chain", "draw", f"{name}_dim"))[:] = values
 
 
-def _load_netcdf(raw: BinaryIO) -> tuple[Draws, str]:
+def _read_netcdf(file: BinaryIO, most: int) -> tuple[Draws, str]:
     from scipy.io import netcdf_file
 
-    with netcdf_file(raw, "r", mmap=False) as file:
-        draws = {name: _checked(variable[:]) for name, variable in file.variables.items()}
-        return draws, getattr(file, _DESCRIPTION).decode()
+    _require_size(os.fstat(file.fileno()).st_size, most)
+    content = io.BytesIO(file.read())  # whatever sizes it declares, no more than this can be read from it
+    with netcdf_file(content, "r", mmap=False) as read:
+        draws = {name: _checked(variable[:]) for name, variable in read.variables.items()}
+        return draws, getattr(read, _DESCRIPTION).decode()
+
+
+def _require_size(size: int, most: int) -> None:
+    if size > most:
+        raise _TooLarge(
+            f"would take {size:,} bytes of memory, where {most:,} are allowed. If you trust it, pass max_bytes={size}"
+        )

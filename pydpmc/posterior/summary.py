@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..diagnostics import ess, rhat
+from ..visible import visible, visible_html
 
 Floats = npt.NDArray[np.float64]
 COLUMNS = ("mean", "sd", "5%", "50%", "95%", "ess", "rhat")
@@ -37,19 +37,19 @@ class Summary:
         return np.array([row[name] for row in self.rows.values()])
 
     def __str__(self) -> str:
-        width = max([9, *(len(name) for name in self.rows)])
+        width = max([9, *(len(visible(name)) for name in self.rows)])
         lines = [" " * width + "".join(f"{c:>11}" for c in COLUMNS)]
         for name, row in self.rows.items():
-            lines.append(f"{name:<{width}}" + "".join(f"{_cell(c, row[c]):>11}" for c in COLUMNS))
+            lines.append(f"{visible(name):<{width}}" + "".join(f"{_cell(c, row[c]):>11}" for c in COLUMNS))
         return "\n".join([*lines, self.note] if self.note else lines)
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{html.escape(c)}</th>" for c in COLUMNS)
+        head = "".join(f"<th>{visible_html(c)}</th>" for c in COLUMNS)
         body = "".join(
-            f"<tr><th>{html.escape(name)}</th>" + "".join(f"<td>{_cell(c, row[c])}</td>" for c in COLUMNS) + "</tr>"
+            f"<tr><th>{visible_html(name)}</th>" + "".join(f"<td>{_cell(c, row[c])}</td>" for c in COLUMNS) + "</tr>"
             for name, row in self.rows.items()
         )
-        return f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>{html.escape(self.note)}"
+        return f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>{visible_html(self.note)}"
 
 
 def summarise(draws: Mapping[str, Floats], labels: Mapping[str, tuple[str, ...]], independent: bool = False) -> Summary:

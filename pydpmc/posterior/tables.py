@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from ..checks import one_of, whole
 from ..errors import InvalidArgument
 from ..rounding import upper
+from ..visible import visible
 from .facts import delta_of
 from .summary import COLUMNS
 
@@ -33,18 +34,18 @@ def table(
         raise InvalidArgument(f"columns must be some of {', '.join(COLUMNS)}, not {unknown[0]!r}")
     one_of(format, "format", ("markdown", "latex"))
     whole(digits, "digits")
-    rows = [[name, *(cell(c, row[c], digits) for c in columns)] for name, row in post.summary().rows.items()]
+    rows = [[visible(name), *(cell(c, row[c], digits) for c in columns)] for name, row in post.summary().rows.items()]
     return (_markdown if format == "markdown" else _latex)(["parameter", *columns], rows, caption(post))
 
 
 def caption(post: Posterior) -> str:
     """Return one sentence: what was fitted, how, and under which guarantee."""
-    how = f"{post.plan.get('model')} by {post.plan.get('sampler')}"
+    how = visible(f"{post.plan.get('model')} by {post.plan.get('sampler')}")
     if not post.private:
-        return f"Posterior of {how}. Without any privacy guarantee: {post.guarantee.void}."
+        return f"Posterior of {how}. Without any privacy guarantee: {visible(str(post.guarantee.void))}."
     delta = delta_of(post)
     epsilon = upper(post.guarantee.epsilon(delta), 4)
-    return f"Posterior of {how}, ({epsilon}, {delta:g})-differentially private for {post.guarantee.unit}."
+    return f"Posterior of {how}, ({epsilon}, {delta:g})-differentially private for {visible(post.guarantee.unit)}."
 
 
 def cell(column: str, value: float, digits: int) -> str:
@@ -56,10 +57,15 @@ def cell(column: str, value: float, digits: int) -> str:
 
 def _markdown(head: list[str], rows: list[list[str]], text: str) -> str:
     def line(cells: list[str]) -> str:
-        return "| " + " | ".join(c.replace("|", r"\|") for c in cells) + " |"
+        return "| " + " | ".join(_in_markdown(c) for c in cells) + " |"
 
     rule = "|---|" + "---:|" * (len(head) - 1)
     return "\n".join([line(head), rule, *map(line, rows), "", text])
+
+
+def _in_markdown(text: str) -> str:
+    """Return a cell that is neither two cells nor HTML."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace("|", r"\|")
 
 
 def _latex(head: list[str], rows: list[list[str]], text: str) -> str:

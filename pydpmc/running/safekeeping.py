@@ -1,13 +1,13 @@
 """What surrounds a run: it is charged to a ledger before it starts, and saved while it goes on.
 
-A checkpoint holds iterates, what the sampler carries between them, and a ticket: the run's name in the ledger. It
-holds no key: the rest of a resumed chain is drawn from a new one, and streams belong to (key, purpose, chain, step).
+A checkpoint holds iterates, what the sampler carries between them, a ticket (the run's name in the ledger) and a
+fencing token: the ledger knows which token is current, and only the checkpoint that holds it goes on. It holds no key:
+the rest of a resumed chain is drawn from a new one, and streams belong to (key, purpose, chain, step).
 """
 
 from __future__ import annotations
 
 import dataclasses
-import fcntl
 import json
 import os
 import secrets
@@ -22,7 +22,8 @@ import numpy.typing as npt
 
 from ..checks import file_path
 from ..errors import CheckpointError, LedgerError, PydpmcError, ResumedElsewhere
-from ..ledger.ledger import Ledger, opened
+from ..ledger.ledger import RESUMED, Ledger, opened
+from ..ledger.state import numbered_token
 from . import checkpoint_file
 
 if TYPE_CHECKING:
@@ -51,6 +52,8 @@ class Safekeeping:
         self._ledger = None if ledger is None else opened(ledger)
         self._path = None if checkpoint is None else file_path(checkpoint, "checkpoint")
         self._ticket, self._resumed = secrets.token_hex(16), 0
+        self._token = self._confirmed = numbered_token(self._ticket, 0)  # in the checkpoint; in the ledger
+        self._mark: str | None = None
         self._lock: int | None = None
         self.ledger_entry: dict[str, Any] | None = None
         self._next = 0.0
@@ -72,7 +75,7 @@ class Safekeeping:
 
     def __enter__(self) -> Safekeeping:
         if self._path is not None:
-            self._lock = _locked(self._path)
+            self._lock = checkpoint_file.locked(self._path)
         return self
 
     def __exit__(
@@ -88,6 +91,7 @@ class Safekeeping:
         if self._path is not None and self._path.exists():
             self._resume(core, self._path)
         else:
+            self._note_table()
             self.save(core)
             self._reserve(core)
         if self._ledger is not None:
@@ -107,36 +111,54 @@ class Safekeeping:
         if self._path is None:
             return
         started = time.perf_counter()
-        made = self._release.made(core.steps_done)
         header = {
             "run": self._identity(),
             "ticket": self._ticket,
             "resumed": self._resumed,
             "charged": self._ledger is not None,
             "steps_done": core.steps_done,
+            "token": self._token,
+            "confirmed": self._confirmed,
+            "table": self._mark,
         }
-        checkpoint_file.write(self._path, header, [np.array(core.state()), self._out[:, :made]])
+        checkpoint_file.write(
+            self._path, header, [np.array(core.state()), self._out[:, : self._release.made(core.steps_done)]]
+        )
         ended = time.perf_counter()
         self._next = ended + max(INTERVAL, PATIENCE * (ended - started))
 
     def end(self, core: Any) -> None:
-        """Save what is about to be released, then tell the ledger if the run came to its end."""
+        """Save what is about to be released, then tell the ledger, so that no copy of a checkpoint draws it anew."""
+        if core.steps_done < self._plan.settings.steps:
+            self._token = secrets.token_hex(16)  # older checkpoints hold another one
+        saved = True
         try:
             self.save(core)
         except CheckpointError as error:
-            self._discard()  # what is released now must not be drawn a second time from an older checkpoint
+            saved = False
             warnings.warn(str(error), RuntimeWarning, stacklevel=4)
-        if self._ledger is None or core.steps_done < self._plan.settings.steps:
-            return
         try:
-            self._ledger.commit(self._ticket, self._resumed)
+            self._note_release(core)
         except ResumedElsewhere:
             self._discard()
+            raise
+        if not saved:
+            self._discard()  # what is released now must not be drawn a second time from an older checkpoint
+
+    def _note_release(self, core: Any) -> None:
+        if self._ledger is None:
+            return
+        try:
+            if core.steps_done >= self._plan.settings.steps:
+                self._ledger.commit(self._ticket, self._confirmed)
+            elif self._path is not None:
+                self._ledger.stop(self._ticket, self._confirmed, self._token)
+        except ResumedElsewhere:
             raise
         except LedgerError as error:
             if self._path is not None:
                 raise
-            warnings.warn(f"the run is charged, but not noted as finished: {error}", RuntimeWarning, stacklevel=4)
+            warnings.warn(f"the run is charged, but not noted as finished: {error}", RuntimeWarning, stacklevel=5)
 
     def _reserve(self, core: Any) -> None:
         if self._ledger is None:
@@ -152,20 +174,59 @@ class Safekeeping:
         if self._path is not None:
             self._path.unlink(missing_ok=True)
 
+    def _note_table(self) -> None:
+        if self._ledger is not None and self._path is not None:
+            self._mark = self._ledger.mark(self._data, self._ticket)
+
     def _resume(self, core: Any, path: Path) -> None:
-        header, (state, draws) = checkpoint_file.read(path)
+        header, (state, draws) = checkpoint_file.read(path, self._most_bytes(core))
         self._check(header, path)
-        self._ticket, self._resumed, done = header["ticket"], header["resumed"], header["steps_done"]
+        done = header["steps_done"]
+        out = self._out[:, : self._release.made(done)]
+        if draws.size != out.size:
+            raise CheckpointError(f"{path} holds {draws.size} numbers of draws, not those of {done} steps")
         core.restore(state.tolist(), done)
-        made = self._release.made(done)
-        self._out[:, :made] = draws.reshape(self._out[:, :made].shape)
-        if self._ledger is not None and (done == 0 or not header["charged"]):
+        out[:] = draws.reshape(out.shape)
+        self._resumed = header["resumed"]
+        if self._ledger is None:
+            self._ticket = header["ticket"]
+        elif header["charged"]:
+            self._take_up(core, self._ledger, header, path)
+        else:  # its draws were made without a ledger: this one is charged for all of them, by a name of its own
+            self._note_table()
             self._reserve(core)
         if done < self._plan.settings.steps:
             self._resumed += 1
+            self._token = secrets.token_hex(16)
             self.save(core)  # before the ledger hears of it: a crash in between must not lock the checkpoint out
             if self._ledger is not None:
-                self._ledger.resume(self._ticket, self._resumed, self._data)
+                self._ledger.resume(self._ticket, self._confirmed, self._token, self._data)
+                self._confirmed = self._token
+
+    def _take_up(self, core: Any, ledger: Ledger, header: dict[str, Any], path: Path) -> None:
+        """Find the run in its ledger; refuse another table, and a checkpoint that is not the current one."""
+        self._ticket = header["ticket"]
+        self._note_table()
+        try:
+            current = ledger.token(self._ticket)
+        except LedgerError:
+            if core.steps_done > 0:
+                raise
+            self._reserve(core)  # the run was stopped before it was charged, and nothing was drawn
+            current = ledger.token(self._ticket)
+        else:
+            if header.get("table") not in (None, self._mark):
+                raise CheckpointError(
+                    f"{path} is the checkpoint of a run on other records: rows, their order, columns and declared "
+                    "bounds must be the same. Nothing was run"
+                )
+        if not checkpoint_file.may_go_on(header, current):
+            raise LedgerError(RESUMED)
+        self._token = self._confirmed = current
+
+    def _most_bytes(self, core: Any) -> int:
+        """More than a checkpoint of this run takes."""
+        return 2 * len(json.dumps(self._identity())) + 2**16 + 8 * (len(core.state()) + self._out.size)
 
     def _check(self, header: dict[str, Any], path: Path) -> None:
         saved, here = header["run"], self._identity()
@@ -192,17 +253,3 @@ class Safekeeping:
         }
         plain: dict[str, Any] = json.loads(json.dumps(identity))
         return plain
-
-
-def _locked(path: Path) -> int:
-    """Keep other processes off this checkpoint as long as this one lives."""
-    try:
-        lock = os.open(path.with_name(path.name + ".lock"), os.O_CREAT | os.O_RDWR, 0o600)
-    except OSError as error:
-        raise CheckpointError(f"checkpoint: {path} cannot be written: {error.strerror}") from error
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(lock)
-        raise CheckpointError(f"{path} is in use by another process; wait for it, or choose another file") from None
-    return lock

@@ -181,7 +181,7 @@ def test_what_cannot_be_resumed_is_refused_before_anything_runs(plan, data, tmp_
         plan.run(data, checkpoint=tmp_path / "seeded.ckpt", seed=1)
     with pytest.raises(CheckpointError, match="cannot be written"):
         plan.run(data, checkpoint=tmp_path / "absent" / "run.ckpt")
-    hidden = dp.samplers.protocol.last_iterates(60, 2, None, None)
+    hidden = dp.samplers.base.last_iterates(60, 2, None, None)
     monkeypatch.setattr(type(plan.settings), "releases", lambda *_: hidden)
     with pytest.raises(CheckpointError, match="last iterate"):
         plan.run(data, checkpoint=tmp_path / "hidden.ckpt")
@@ -192,7 +192,8 @@ def test_a_checkpoint_holds_no_key_and_no_pickle(plan, data, tmp_path):
     path = tmp_path / "run.ckpt"
     plan.run(data, checkpoint=path, progress=False)
     header, arrays = checkpoint_file.read(path)
-    assert set(header) == {"run", "ticket", "resumed", "charged", "steps_done", "sizes"}
+    known = {"run", "ticket", "resumed", "charged", "steps_done", "token", "confirmed", "table", "sizes"}
+    assert set(header) == known
     assert header["sizes"] == [2 * (2 * plan.settings.dim + 1), 2 * 48 * plan.settings.dim]
     size = len(checkpoint_file.MAGIC) + 8 + 32 + 8 * sum(array.size for array in arrays)
     assert path.stat().st_size - size == pytest.approx(len(str(header)), rel=0.1)  # nothing else is in the file
@@ -228,7 +229,7 @@ KILLED = """
     import os, signal, sys, time
     import numpy as np, pydpmc as dp
     from pathlib import Path
-    from pydpmc import checkpoint_file, run as running, safekeeping
+    from pydpmc.running import checkpoint_file, run as running, safekeeping
     safekeeping.INTERVAL, safekeeping.PATIENCE = 0.02, 1.0
     running.CHUNK_SECONDS = 0.003
     save = safekeeping.Safekeeping.after_chunk

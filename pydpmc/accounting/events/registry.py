@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from ...errors import UnsupportedEventError
+from ...checks import given, number
+from ...errors import InvalidArgument, UnsupportedEventError, WrongType
 from .base import Event
 from .bounded_range import AcceptBit, BoundedRange
 from .gaussian import GDP, Gaussian
@@ -37,8 +38,26 @@ def event_to_dict(event: Event) -> dict[str, Any]:
 
 def event_from_dict(saved: dict[str, Any]) -> Event:
     """The event of that name and parameters; an unknown name is refused."""
+    if not isinstance(saved, dict) or not isinstance(saved.get("type"), str):
+        raise WrongType("an event must be saved as a mapping with its type and its parameters")
     types = {event_type.__name__: event_type for event_type in EVENT_TYPES}
     parameters = {name: value for name, value in saved.items() if name != "type"}
     if saved.get("type") not in types:
         raise UnsupportedEventError(f"no event type is called {saved.get('type')!r}")
-    return types[saved["type"]](**parameters)
+    try:
+        return types[saved["type"]](**parameters)
+    except TypeError:  # another parameter, or one of another type
+        raise WrongType(f"these are not the parameters of {saved['type']}") from None
+
+
+def require_types(saved: Any) -> None:
+    """Refuse a saved guarantee whose fields are not of the types that `Guarantee.to_dict` writes."""
+    if not isinstance(saved, dict) or not all(isinstance(saved.get(name), list) for name in ("events", "assumptions")):
+        raise WrongType(f"a guarantee must be saved as a mapping with events and assumptions, not {given(saved)}")
+    void = [] if saved.get("void") is None else [saved["void"]]
+    if not all(isinstance(text, str) for text in (*saved["assumptions"], saved.get("unit"), *void)):
+        raise WrongType("assumptions, unit and void of a saved guarantee must be texts")
+    if not all(isinstance(use, (list, tuple)) and len(use) == 2 for use in saved["events"]):
+        raise WrongType("events of a saved guarantee must be pairs (event, number of times)")
+    if not 0.0 <= number(saved.get("total_variation"), "total_variation") <= 1.0:
+        raise InvalidArgument("total_variation of a saved guarantee must lie in [0, 1]")

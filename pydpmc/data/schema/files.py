@@ -5,14 +5,15 @@ from __future__ import annotations
 import csv
 import gzip
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, cast
 
 import numpy as np
 
 from ..._optional import require
-from ...errors import SchemaError
+from ...errors import PydpmcError, SchemaError
 from .values import Raw
 
 RequireNames = Callable[[Sequence[str], Sequence[Any]], None]
@@ -21,7 +22,7 @@ RequireNames = Callable[[Sequence[str], Sequence[Any]], None]
 def read_csv(path: Path, wanted: Sequence[str], require_names: RequireNames) -> dict[str, Raw]:
     """Return columns of a CSV file with a header as text; a row too short has missing values."""
     csv.field_size_limit(sys.maxsize)
-    with _opened(path) as file:
+    with _readable(path), _opened(path) as file:
         reader = csv.reader(file)
         header = _header(reader, path)
         require_names(wanted, header)
@@ -36,13 +37,13 @@ def read_csv(path: Path, wanted: Sequence[str], require_names: RequireNames) -> 
 
 def csv_header(path: Path) -> list[str]:
     """Return the column names of a CSV file."""
-    with _opened(path) as file:
+    with _readable(path), _opened(path) as file:
         return _header(csv.reader(file), path)
 
 
 def read_parquet(path: Path, wanted: Sequence[str], require_names: RequireNames) -> Any:
     """Return columns of a Parquet file as a pyarrow table."""
-    with _parquet(path) as file:
+    with _readable(path), _parquet(path) as file:
         require_names(wanted, file.schema_arrow.names)
         return file.read(columns=list(dict.fromkeys(wanted)))
 
@@ -55,10 +56,20 @@ def parquet_types(path: Path) -> dict[str, str]:
 
 def _parquet(path: Path) -> Any:
     parquet = require("pyarrow.parquet", "dataframes", f"reading {path.name}")
-    try:
+    with _readable(path):
         return parquet.ParquetFile(path)
-    except (OSError, ValueError) as error:  # pyarrow.ArrowInvalid is a ValueError
-        raise SchemaError(f"table: {path.name!r} is not a Parquet file that can be read") from error
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Turn what a reader raises on a damaged file into our error; its own message might quote the file."""
+    try:
+        yield
+    except PydpmcError:
+        raise
+    except Exception:  # csv, gzip, zlib and pyarrow each have errors of their own
+        kind = "Parquet" if path.suffix == ".parquet" else "CSV"
+        raise SchemaError(f"table: {path.name!r} is not a {kind} file that can be read, or it is damaged") from None
 
 
 def _opened(path: Path) -> IO[str]:

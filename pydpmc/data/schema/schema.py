@@ -12,6 +12,7 @@ import numpy as np
 
 from ...checks import given, positive, whole
 from ...errors import SchemaError
+from ...visible import visible
 from ..data import Data
 from ..public import Public
 from .column import Column, Features
@@ -168,8 +169,10 @@ class Schema:
         return self._encoded(columns_of(table, list(self.features), list(self.features)))
 
     def __str__(self) -> str:
-        lines = [f"  {name:<20} {column.describe()}; missing: {column.missing}" for name, column in self.rows()]
-        roles = [f"target: {self.target}", f"row_norm: {self.row_norm or self.implied_row_norm:.6g}"]
+        lines = [
+            f"  {visible(name):<20} {column.describe()}; missing: {column.missing}" for name, column in self.rows()
+        ]
+        roles = [f"target: {visible(str(self.target))}", f"row_norm: {self.row_norm or self.implied_row_norm:.6g}"]
         return "\n".join(["Schema", *lines, "  " + "; ".join(roles)])
 
     def rows(self) -> list[tuple[str, Column]]:

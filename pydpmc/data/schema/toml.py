@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
+from ...checks import given
 from . import Binary, Category, Column, Number, Schema
 from .toml_file import SECTIONS, TomlFile, read_toml
 
@@ -31,8 +32,8 @@ def _column(file: TomlFile, name: str) -> Column:
     keys = ("schema", "columns", name)
     section = dict(file.table(*keys))
     kind = section.pop("kind", None)
-    if kind not in KINDS:
-        raise file.error(f"column {name!r}: kind must be one of {', '.join(KINDS)}, not {kind!r}", *keys, "kind")
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise file.error(f"column {name!r}: kind must be one of {', '.join(KINDS)}, not {given(kind)}", *keys, "kind")
     file.only({"kind", *(field.name for field in dataclasses.fields(KINDS[kind]))}, *keys)  # type: ignore[arg-type]
     needed = {"number": ("low", "high"), "category": ("levels",), "binary": ()}[kind]
     absent = [key for key in needed if key not in section]

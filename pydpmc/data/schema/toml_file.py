@@ -19,6 +19,7 @@ _TABLE = re.compile(rf"\s*\[\[?\s*({_SEGMENT}(?:\s*\.\s*{_SEGMENT})*)\s*\]")
 _STRING_OR_BRACKET = re.compile(r"""\"{3}|'{3}|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|#[^\n]*|[\[\]{}]""")
 
 Keys = tuple[str, ...]
+MOST_BYTES, DEEPEST = 2**23, 20
 SECTIONS = ("data", "schema", "model", "sampler", "budget", "run", "output")
 
 
@@ -78,9 +79,12 @@ class TomlFile:
 def read_toml(path: Path) -> TomlFile:
     """Return a TOML file; a syntax error names its line."""
     try:
-        text = path.read_text(encoding="utf-8")
+        size = path.stat().st_size
+        text = path.read_text(encoding="utf-8") if size <= MOST_BYTES else ""
     except (OSError, UnicodeDecodeError) as error:
         raise StudyError(f"{path}: cannot be read: {error}") from error
+    if size > MOST_BYTES:
+        raise StudyError(f"{path}: cannot be read: it has {size:,} bytes, more than any study needs")
     toml = _toml_reader()
     try:
         values = toml.loads(text)
@@ -88,7 +92,20 @@ def read_toml(path: Path) -> TomlFile:
         where = re.search(r"at line (\d+)", str(error))
         line = where[1] if where else text.count("\n") + 1
         raise StudyError(f"{path}:{line}: not valid TOML: {error}") from None
+    except (RecursionError, ValueError):  # the latter: a date or a number that Python has no place for
+        raise StudyError(f"{path}: not valid TOML: it is nested too deeply, or a value in it is out of range") from None
+    _require_shallow(path, values)
     return TomlFile(path, values, key_lines(text))
+
+
+def _require_shallow(path: Path, values: Any) -> None:
+    """Refuse what would exhaust the stack of whoever prints or walks it."""
+    level = [values]
+    for _ in range(DEEPEST):
+        inner = (entry.values() if isinstance(entry, dict) else entry for entry in level)
+        level = [value for entry in inner for value in entry if isinstance(value, (dict, list))]
+    if level:
+        raise StudyError(f"{path}: values are nested more than {DEEPEST} deep, which no study needs")
 
 
 def key_lines(text: str) -> dict[Keys, int]:
@@ -101,9 +118,10 @@ def key_lines(text: str) -> dict[Keys, int]:
     """
     lines: dict[Keys, int] = {}
     table: Keys = ()
-    number, rest = 1, text
-    while rest:
-        statement, rest = _next_statement(rest)
+    number, start = 1, 0
+    while start < len(text):
+        end = _statement_end(text, start)
+        statement, start = text[start:end], end
         if match := _TABLE.match(statement):
             table = _segments(match[1])
             lines.setdefault(table, number)
@@ -113,16 +131,16 @@ def key_lines(text: str) -> dict[Keys, int]:
     return lines
 
 
-def _next_statement(text: str) -> tuple[str, str]:
-    """Split off the first line, together with the lines that its brackets and strings go on to."""
-    depth, position = 0, 0
+def _statement_end(text: str, position: int) -> int:
+    """Return where a line ends, together with the lines that its brackets and strings go on to."""
+    depth = 0
     while True:
         end = text.find("\n", position)
         end = len(text) if end < 0 else end + 1
         match = _STRING_OR_BRACKET.search(text, position, end)
         if match is None:
             if depth <= 0 or end == len(text):
-                return text[:end], text[end:]
+                return end
             position = end
             continue
         token, position = match[0], match.end()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import html
+import base64
+import hashlib
 import platform
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
@@ -12,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..._files import replace_file
 from ...accounting.statement import units_of
 from ...checks import file_path, given, usable
 from ...errors import WrongType
+from ...visible import visible_html
 from ..facts import public_of
 from ..summary import COLUMNS
 from ..tables import cell
@@ -38,9 +41,9 @@ def write(
 ) -> None:
     """Write the report of a posterior to an HTML file."""
     file = file_path(path, "path")
-    page = render(post, title=title, schema=schema, ledger_entry=ledger_entry)
+    page = render(post, title=title, schema=schema, ledger_entry=ledger_entry).encode()
     with usable(file, "path"):
-        file.write_text(page, encoding="utf-8")
+        replace_file(file, lambda new: new.writelines([page]))
 
 
 def render(
@@ -67,11 +70,18 @@ def render(
     style = resources.files(__package__).joinpath("style.css").read_text(encoding="utf-8")
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{_policy(style)}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{html.escape(name)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n<main>\n"
+        f"<title>{visible_html(name)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n<main>\n"
         + "\n".join(sections)
         + "\n</main>\n</body>\n</html>\n"
     )
+
+
+def _policy(style: str) -> str:
+    """Let a browser use this style sheet and nothing else: no script, no form, nothing from elsewhere."""
+    digest = base64.b64encode(hashlib.sha256(f"\n{style}".encode()).digest()).decode()
+    return f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
 
 
 def _check(title: Any, schema: Any, ledger_entry: Any) -> None:
@@ -89,15 +99,15 @@ def _head(post: Posterior, name: str) -> str:
     made = datetime.now(timezone.utc).strftime("%d %B %Y, %H:%M UTC")
     how = f"{post.plan.get('sampler')} draws from the posterior of {str(post.plan.get('model')).partition('(')[0]}"
     kind = "banner" if post.private else "banner void"
-    below = f"<span>{html.escape(words.in_short(post))}</span>" if post.private else ""
+    below = f"<span>{visible_html(words.in_short(post))}</span>" if post.private else ""
     return (
-        f'<h1>{html.escape(name)}</h1>\n<p class="soft">{html.escape(how)}. Page made on {made}.</p>\n'
-        f'<div class="{kind}"><strong>{html.escape(words.headline(post))}</strong>{below}</div>'
+        f'<h1>{visible_html(name)}</h1>\n<p class="soft">{visible_html(how)}. Page made on {made}.</p>\n'
+        f'<div class="{kind}"><strong>{visible_html(words.headline(post))}</strong>{below}</div>'
     )
 
 
 def _promise(post: Posterior) -> str:
-    return _section("The promise", "".join(f"<p>{html.escape(text)}</p>" for text in words.promise(post)))
+    return _section("The promise", "".join(f"<p>{visible_html(text)}</p>" for text in words.promise(post)))
 
 
 def _one_record(post: Posterior) -> str:
@@ -126,7 +136,7 @@ def _data(post: Posterior, schema: Schema | None) -> str:
         bounds = [(c, f"{lo:g}", f"{hi:g}") for c, (lo, hi) in zip(public.columns, public.x_bounds, strict=True)]
         body += _table(("feature", "low", "high"), bounds[:MOST_COLUMNS], numbers=True)
     else:
-        body += f"<p>Features: {html.escape(', '.join(public.columns[:MOST_COLUMNS]))}.</p>"
+        body += f"<p>Features: {visible_html(', '.join(public.columns[:MOST_COLUMNS]))}.</p>"
     return _section("The data, as declared", body)
 
 
@@ -187,7 +197,7 @@ def _provenance(post: Posterior, ledger_entry: Mapping[str, Any] | None) -> str:
 
     settings = [(key, _plain(value)) for key, value in post.plan.items() if key not in PLAN_NOT_SHOWN]
     software = [("pydpmc", __version__), ("numpy", np.__version__), ("Python", platform.python_version())]
-    body = f"<p>{html.escape(post.guarantee.statement())}</p>" + _table((), [*settings, *software])
+    body = f"<p>{visible_html(post.guarantee.statement())}</p>" + _table((), [*settings, *software])
     if ledger_entry is not None:
         body += "<p>Entry in the ledger of this data set:</p>"
         body += _table((), [(str(key), _plain(value)) for key, value in ledger_entry.items()])
@@ -209,22 +219,22 @@ def _plain(value: Any) -> str:
 
 
 def _section(heading: str, body: str) -> str:
-    return f"<section>\n<h2>{html.escape(heading)}</h2>\n{body}\n</section>"
+    return f"<section>\n<h2>{visible_html(heading)}</h2>\n{body}\n</section>"
 
 
 def _paragraphs(sentences: Sequence[str]) -> str:
-    return "".join(f"<p>{html.escape(text)}</p>" for text in sentences)
+    return "".join(f"<p>{visible_html(text)}</p>" for text in sentences)
 
 
 def _list(items: Sequence[str]) -> str:
-    return "<ul>" + "".join(f"<li>{html.escape(item)}</li>" for item in items) + "</ul>"
+    return "<ul>" + "".join(f"<li>{visible_html(item)}</li>" for item in items) + "</ul>"
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]], numbers: bool = False) -> str:
-    top = "".join(f'<th scope="col">{html.escape(h)}</th>' for h in head)
+    top = "".join(f'<th scope="col">{visible_html(h)}</th>' for h in head)
     body = "".join(
-        f'<tr><th scope="row">{html.escape(row[0])}</th>'
-        + "".join(f"<td>{html.escape(c)}</td>" for c in row[1:])
+        f'<tr><th scope="row">{visible_html(row[0])}</th>'
+        + "".join(f"<td>{visible_html(c)}</td>" for c in row[1:])
         + "</tr>"
         for row in rows
     )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+
+from ...visible import visible_html
 
 Points = Sequence[tuple[float, float]]
 WIDTH = 360.0
@@ -60,7 +61,7 @@ class Chart:
 
     def text(self, x: float, y: float, words: str, kind: str) -> None:
         """Add text at a place of the picture."""
-        self.parts.append(f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}">{html.escape(words)}</text>')
+        self.parts.append(f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}">{visible_html(words)}</text>')
 
     def x_axis(self, label: str) -> None:
         """Add the horizontal axis."""
@@ -80,7 +81,7 @@ class Chart:
     def render(self) -> str:
         """Return the chart."""
         size = f'viewBox="0 0 {WIDTH:.0f} {self.height:.0f}"'
-        name = html.escape(self.title, quote=True)
+        name = visible_html(self.title)
         return f'<svg {size} role="img" aria-label="{name}"><title>{name}</title>{"".join(self.parts)}</svg>'
 
 

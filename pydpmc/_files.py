@@ -1,0 +1,67 @@
+"""Files that are whole or absent, and that are what their names say: no planted symlink is followed."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import BinaryIO
+
+NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
+NO_WAIT = getattr(os, "O_NONBLOCK", 0)  # opening a planted FIFO would wait for its other end
+
+
+def replace_file(path: Path, write: Callable[[BinaryIO], None], *, mode: int = 0o666, name: str | None = None) -> None:
+    """Let `write` fill a new file that then takes the place of `path`, atomically and durably.
+
+    Whatever fails, `path` is as it was. The new file is made beside it, as `name`, which the caller must own: what
+    is there under that name is removed, not followed.
+    """
+    if path.exists() and not os.access(path, os.W_OK):  # a rename would not ask
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+    unfinished = path.with_name(name or f".{secrets.token_hex(8)}.unfinished")
+    unfinished.unlink(missing_ok=True)
+    with open(os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_RDWR | NO_FOLLOW, mode), "w+b") as file:
+        try:
+            write(file)
+            file.flush()
+            os.fsync(file.fileno())
+            os.replace(unfinished, path)
+        except BaseException:
+            unfinished.unlink(missing_ok=True)
+            raise
+    sync_directory(path)
+
+
+def sync_directory(path: Path) -> None:
+    """Make the name of a file durable."""
+    directory = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)
+
+
+def open_itself(path: Path, flags: int) -> int:
+    """Return a descriptor of the regular file at `path`; refuse a symlink, a device or a FIFO."""
+    try:
+        file = os.open(path, flags | NO_FOLLOW | NO_WAIT, 0o600)
+    except OSError as error:
+        if path.is_symlink():
+            raise OSError(errno.ELOOP, "it is a symbolic link, which is not followed; name the file itself") from error
+        raise
+    if not stat.S_ISREG(os.fstat(file).st_mode):
+        os.close(file)
+        raise OSError(errno.EINVAL, "it is not a regular file")
+    return file
+
+
+def read_itself(path: Path, most_bytes: int | None) -> bytes | None:
+    """Return the content of a regular file that is no symlink; None if it has more than `most_bytes`."""
+    with open(open_itself(path, os.O_RDONLY), "rb") as file:
+        if most_bytes is not None and os.fstat(file.fileno()).st_size > most_bytes:
+            return None
+        return file.read()
