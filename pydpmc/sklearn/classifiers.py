@@ -6,14 +6,16 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from ..data.public import Public
+from ..data.schema.levels import level_codes
 from ..errors import InvalidArgument
 from ..models import LogisticRegression, Model, SoftmaxRegression
 from ..planning.plan import plan
 from ..samplers import SGLD
-from .base import DPEstimator, Floats, validated
+from .base import DPEstimator, Floats, features, target_column
 
 TRIED, WANTED = 0.1, 20.0  # effective draws are about inversely proportional to the weight
 LABELS_PUBLIC = "the set of labels is public (declare it with classes=, and this assumption goes away)"
@@ -48,23 +50,26 @@ class _DPClassifier(ClassifierMixin, DPEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any) -> Any:
         """Draw from the private posterior given X and y."""
-        X, y = validated(self, X, y)
-        check_classification_targets(y)
-        self.classes_ = np.unique(y) if self.classes is None else np.array(sorted(self.classes))
+        table = features(self, X, y)
+        labels = target_column(y, len(table))
+        self.classes_ = _labels_of(y) if self.classes is None else np.array(sorted(self.classes))
         if len(self.classes_) < 2:
             raise InvalidArgument("y holds one class only; a classifier needs two: declare them with classes=")
         model = self._model(len(self.classes_))
         assumptions = () if self.classes is not None else (LABELS_PUBLIC,)
-        self._fit(X, _codes(y, self.classes_), model, (0.0, len(self.classes_) - 1.0), assumptions)
+        levels = self.classes_.tolist() if self.classes is None else sorted(self.classes)
+        codes = level_codes(levels, labels, ())
+        known = np.where(codes < 0, np.nan, codes.astype(np.float64))  # a label that is not declared drops the record
+        self._fit(table, known, model, (0.0, len(levels) - 1.0), assumptions)
         return self
 
     def predict_proba(self, X: Any) -> Floats:
-        """Return the probabilities of `classes_`, averaged over the draws."""
+        """Return the probabilities of `classes_`, averaged over the draws; NaN for a row with a missing value."""
         new = self._checked(X)
         return np.asarray(self.posterior_.predict_proba(new))
 
     def predict(self, X: Any) -> Any:
-        """Return the most probable class of each row."""
+        """Return the most probable class of each row; the first class for a row with a missing value."""
         probable = self.predict_proba(X).argmax(axis=1)
         return self.classes_[probable]
 
@@ -148,7 +153,14 @@ class DPSoftmaxRegression(_DPClassifier):
         return SGLD(w=float(np.clip(TRIED * outlook.effective_draws / WANTED, 1.0 / size, 1.0)))
 
 
-def _codes(y: Any, classes: Any) -> Floats:
-    """Return the place of each label; NaN, which drops the record, for one that was not declared."""
-    places = np.clip(np.searchsorted(classes, y), 0, len(classes) - 1)
-    return np.where(classes[places] == y, places.astype(np.float64), np.nan)
+def _labels_of(y: Any) -> Any:
+    """Return the labels in y, which are assumed public: what cannot be a set of labels is refused."""
+    try:
+        checked = column_or_1d(y)
+        if checked.dtype.kind == "f":
+            assert_all_finite(checked, input_name="y")
+        check_classification_targets(checked)
+        return np.unique(checked)
+    except (TypeError, ValueError) as error:
+        reason = str(error).splitlines()[0]
+        raise InvalidArgument(f"{reason} To take whatever y holds, declare the labels with classes=") from None
