@@ -116,7 +116,8 @@ def equals(values: npt.NDArray[Any], key: Key) -> npt.NDArray[np.bool_]:
     if values.dtype.kind == "b":
         return values == bool(key) if key in (0, 1) else nothing
     if values.dtype.kind == "f":
-        return values == float(key) if float(key) == key else nothing
+        wide = values.astype(np.float64, copy=False)  # numpy would round the key to the values' own precision
+        return wide == float(key) if float(key) == key else nothing
     limits = np.iinfo(values.dtype)
     if not limits.min <= key <= limits.max or key != int(key):
         return nothing

@@ -14,6 +14,7 @@ from ..errors import InvalidArgument, WrongType
 from .columns import RawColumn, label_codes
 from .matrix import label_column
 
+
 @dataclass(frozen=True)
 class Layout:
     """The rows to keep in the order in which they are stored; `start` of each group and the end of the last, or None.
