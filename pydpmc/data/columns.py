@@ -67,7 +67,8 @@ def numbers(column: RawColumn, missing_values: Collection[str] = ()) -> Floats:
         found = np.fromiter(map(as_number, values.tolist()), dtype=np.float64, count=len(values))
         if any(not math.isnan(as_number(key)) for key in missing):
             found[[canonical(value) in missing for value in values.tolist()]] = np.nan
-    return spread(column, found, np.nan)
+    result: Floats = spread(column, found, np.nan)
+    return result
 
 
 def codes(column: RawColumn, code_of: Any, missing: int) -> Codes:
@@ -82,7 +83,9 @@ def codes(column: RawColumn, code_of: Any, missing: int) -> Codes:
         return known[value]
 
     each = (code(value) for value in column.values.tolist())
-    return spread(column, np.fromiter(each, dtype=np.int64, count=len(column.values)), missing)
+    found = np.fromiter(each, dtype=np.int64, count=len(column.values))
+    result: Codes = spread(column, found, missing)
+    return result
 
 
 def label_codes(column: RawColumn) -> Codes:
