@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
+import copy
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 from typing import Any, Literal, NoReturn
 
 import numpy as np
@@ -14,7 +13,8 @@ from ..checks import given, number, one_of, positive, reals, whole
 from ..errors import InvalidArgument, WrongType
 from . import storage as table
 from .groups import layout
-from .one_hot import Blocks, Coded, coded_rows, declared_blocks, not_one_hot, refuse_blocks
+from .matrix import number_array
+from .one_hot import Blocks, Coded, coded_rows, declared_blocks, not_one_hot
 from .public import Public
 from .storage import STORAGES, Storage
 
@@ -48,13 +48,14 @@ class Data:
     groups
         One label per row, a whole number or a string: rows with the same label belong to one person (household,
         hospital), and the group is what is protected. The number of groups takes the place of n; how many rows a
-        group has, and how many there are in all, is private.
+        group has, and how many there are in all, is private. Rows without a label are one group together.
     max_group_size
         Public bound on the rows of a group; of a larger group only its first rows are used. With it a group's clip
         can be chosen so that it never acts.
     on_invalid
-        ``"raise"`` refuses NaN and infinity; ``"drop"`` lets such records contribute nothing (they still
-        count in n, so that the size of the data set does not depend on them).
+        ``"drop"``, the only choice: a record with NaN, infinity or a value that is no number contributes nothing. It
+        still counts in n, so that the size of the data set does not depend on it. No record is refused: an error
+        that one record decides would be a release that nobody paid for.
     storage
         ``"float32"`` halves the memory and speeds up large runs: each value is rounded once, towards zero, by at
         most 1.2e-7 of itself. ``"fixed16"`` quarters it: features are rounded to multiples of 2^-14, for which bounds
@@ -84,13 +85,13 @@ class Data:
         public_n: int | None = None,
         groups: npt.ArrayLike | None = None,
         max_group_size: int | None = None,
-        on_invalid: Literal["raise", "drop"] = "raise",
+        on_invalid: Literal["drop"] = "drop",
         storage: Storage = "float64",
         one_hot: Sequence[Sequence[int]] | None = None,
     ) -> None:
-        one_of(on_invalid, "on_invalid", ("raise", "drop"))
+        _require_drop(on_invalid)
         one_of(storage, "storage", STORAGES)
-        features = _numeric(x, "x")
+        features = number_array(x, "x")
         if features.ndim == 1:
             features = features[:, None]
         if features.ndim != 2:
@@ -100,7 +101,7 @@ class Data:
             raise InvalidArgument(f"x must have at least one row and one column, but its shape is {features.shape}")
         if n >= 2**31:
             raise InvalidArgument(f"x has {n} rows; at most 2^31 - 1 are supported")
-        target = None if y is None else _numeric(y, "y")
+        target = None if y is None else number_array(y, "y")
         if target is not None and target.shape != (n,):
             raise InvalidArgument(f"x has {n} rows but y has shape {target.shape}; y needs one value per row of x")
         if target is None and y_bounds is not None:
@@ -124,17 +125,13 @@ class Data:
         self._squares: npt.NDArray[np.float64] | None = None
         self._rows = table.empty_rows(stored.rows, width, target is not None, storage)
         with np.errstate(all="ignore"):  # a warning would depend on the records
-            invalid, wrong_blocks = self._fill(features, target, stored.order, blocks)
+            self._fill(features, target, stored.order, blocks)
         if table.holds_squares(width, storage):
             self._squares = table.squares_within(self._rows)
             self._squares[:] = table.squares(self._rows, self._public)
         self._rows.flags.writeable = False  # row_squares() and the bounds hold for these numbers
-        if on_invalid == "raise":
-            self._refuse(invalid)
-            refuse_blocks(wrong_blocks, blocks)
-        self._coded: Coded | None = None
-        if blocks and target is not None and groups is None:
-            self._coded = coded_rows(self._rows, self.row_squares(), self._public, blocks)
+        self._blocks = blocks if target is not None and groups is None else ()
+        self._coded: Coded | None = self._code()
 
     @property
     def public(self) -> Public:
@@ -148,21 +145,43 @@ class Data:
         self._squares.flags.writeable = False
         return self._squares
 
-    def require_labels(self, model: str, count: int) -> None:
-        """Refuse targets (or the only column) other than 0, 1, ..., count - 1, before anything is spent."""
-        if self._labels_below > count:
-            name = "y" if self._public.has_target else "x"
-            wanted = "0 or 1" if count == 2 else f"a whole number from 0 to {count - 1}"
-            raise InvalidArgument(f"{name} must be {wanted} for {model}; recode the labels first")
+    def of_labels(self, count: int) -> Data:
+        """Return the data for a model with the labels 0, 1, ..., count - 1: records with another contribute nothing."""
+        public = self._public
+        values = table.labels(self._rows, public.width, public.has_target)
+        unknown = ~((values >= 0) & (values < count) & (values == np.floor(values))) & ~np.isnan(values)
+        if not unknown.any():
+            return self
+        rows = table.copied(self._rows)
+        table.void(rows, unknown, public.width, public.has_target)
+        return self._with_rows(rows)
 
-    @cached_property
-    def _labels_below(self) -> float:
-        """One more than the largest target; infinite if they are not all labels. As private as the rows."""
-        values = table.labels(self._rows, self._public.width, self._public.has_target)
-        known = values[~np.isnan(values)]
-        if not ((known >= 0) & (known == np.floor(known))).all():
-            return math.inf
-        return float(known.max(initial=-1.0)) + 1.0
+    def with_void_at(self, point: npt.NDArray[np.float64]) -> Data:
+        """Return the data with a public point in place of each record that is void; for tables without a target."""
+        void = np.isnan(self._rows[:, 0])
+        if not void.any():
+            return self
+        rows = table.copied(self._rows)
+        bounds = None if self._public.x_bounds is None else tuple(np.array(self._public.x_bounds).T)
+        stand_in = Data(point[None, :], row_norm=self._public.row_norm, x_bounds=bounds, storage=self._storage)
+        rows[void] = stand_in._rows
+        return self._with_rows(rows)
+
+    def _with_rows(self, rows: table.Rows) -> Data:
+        other = copy.copy(self)
+        other._rows = rows
+        if table.holds_squares(self._public.width, self._storage):
+            other._squares = table.squares_within(rows)
+        elif not self._public.has_target:
+            other._squares = None
+        rows.flags.writeable = False
+        other._coded = other._code()
+        return other
+
+    def _code(self) -> Coded | None:
+        if not self._blocks:
+            return None
+        return coded_rows(self._rows, self.row_squares(), self._public, self._blocks)
 
     def __len__(self) -> int:
         return self._public.n
@@ -188,54 +207,32 @@ class Data:
         target: npt.NDArray[Any] | None,
         order: npt.NDArray[np.intp] | None,
         blocks: Blocks,
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-        """Write the bounded records, in this order.
-
-        Return the number of non-finite values per column (target last), and which blocks are not one-hot.
-        """
+    ) -> None:
+        """Write the bounded records, in this order; a record that is invalid is marked as void."""
         public, width = self._public, self._public.width
         for_target = table.target_storage(self._storage)
         y_bounds = None if public.y_bounds is None else table.inward(public.y_bounds, for_target, "y_bounds")
-        invalid = np.zeros(width + 1, dtype=np.int64)
-        wrong_blocks = np.zeros(len(blocks), dtype=bool)
         chunk = max(1, _CHUNK_VALUES // width)
         for start in range(0, len(self._rows), chunk):
             rows = self._rows[start : start + chunk]
             here = slice(start, start + chunk) if order is None else order[start : start + chunk]
             x = np.array(features[here], dtype=np.float64)
-            bad = ~np.isfinite(x)
-            invalid[:width] += bad.sum(axis=0)
-            broken = bad.any(axis=1)
+            broken = ~np.isfinite(x).all(axis=1)
             x[broken] = 0.0
             table.bound_features(x, public, self._storage)
             x = table.towards_zero(x, self._storage)
             if blocks:
-                wrong = not_one_hot(x, blocks)
-                wrong_blocks |= wrong.any(axis=0)
-                broken |= wrong.any(axis=1)
+                broken |= not_one_hot(x, blocks)
                 x[broken] = 0.0
             if target is None:
                 x[broken, 0] = np.nan  # the kernels count a NaN log-likelihood ratio as zero
             else:
                 y = np.array(target[here], dtype=np.float64)
-                bad_target = ~np.isfinite(y)
-                invalid[width] += bad_target.sum()
-                broken |= bad_target
+                broken |= ~np.isfinite(y)
                 y = table.towards_zero(y if y_bounds is None else np.clip(y, *y_bounds), for_target)
                 y[broken] = np.nan
                 table.write_targets(rows, width, y)
             table.write_features(rows, x)
-        return invalid, wrong_blocks
-
-    def _refuse(self, invalid: npt.NDArray[np.int64]) -> None:
-        names = (*self._public.columns, "y")
-        found = [f"{name}: {count}" for name, count in zip(names, invalid, strict=True) if count]
-        if found:
-            raise InvalidArgument(
-                "NaN or infinite values, by column ("
-                + ", ".join(found)
-                + '). Clean them, or pass on_invalid="drop" to let such records contribute nothing.'
-            )
 
 
 def require_data(data: Any) -> None:
@@ -244,16 +241,12 @@ def require_data(data: Any) -> None:
         raise WrongType(f"data must be a pydpmc.Data, which declares the bounds, not {given(data)}")
 
 
-def _numeric(values: npt.ArrayLike, name: str) -> npt.NDArray[Any]:
-    if isinstance(values, np.ma.MaskedArray):
-        raise WrongType(f"{name} is a masked array; put NaN where it is masked, and see on_invalid")
-    try:
-        array = np.asarray(values)
-    except ValueError:
-        raise WrongType(f"{name} must hold rows of one length, not {given(values)}") from None
-    if array.dtype.kind not in "fiub":
-        raise WrongType(f"{name} must hold real numbers, but its dtype is {array.dtype}; encode it as numbers first")
-    return array
+def _require_drop(on_invalid: Any) -> None:
+    if on_invalid != "drop":
+        raise InvalidArgument(
+            f'on_invalid must be "drop", not {given(on_invalid)}: a record that cannot be used contributes nothing. A '
+            "refusal would tell of one record; look for such records in the table itself, before it comes here"
+        )
 
 
 def _positive(value: float | None, name: str) -> float | None:

@@ -84,26 +84,16 @@ def _large_blocks(blocks: Blocks, width: int) -> Blocks:
 
 
 def not_one_hot(values: table.Floats, blocks: Blocks) -> npt.NDArray[np.bool_]:
-    """Tell of each row which blocks have several values, or another than an earlier block."""
+    """Tell which rows have a block with several values, or with another than an earlier block."""
     one = np.zeros(len(values))
-    wrong = np.zeros((len(values), len(blocks)), dtype=bool)
-    for b, block in enumerate(blocks):
+    wrong = np.zeros(len(values), dtype=bool)
+    for block in blocks:
         here = values[:, block]
         value = here.sum(axis=1)
         several = np.count_nonzero(here, axis=1) > 1
-        wrong[:, b] = several | ((value != 0.0) & (one != 0.0) & (value != one))
+        wrong |= several | ((value != 0.0) & (one != 0.0) & (value != one))
         one = np.where(value != 0.0, value, one)
     return wrong
-
-
-def refuse_blocks(wrong: npt.NDArray[np.bool_], blocks: Blocks) -> None:
-    """Refuse blocks that are not one-hot."""
-    for block, is_wrong in zip(blocks, wrong, strict=True):
-        if is_wrong:
-            raise InvalidArgument(
-                f"one_hot: of columns {block[0]} to {block[-1]} at most one may be other than zero, by the same value "
-                'as in the record\'s other blocks; leave them out of one_hot, or pass on_invalid="drop"'
-            )
 
 
 def _ones_and_codes(values: table.Floats, blocks: Blocks, width: int) -> tuple[table.Floats, npt.NDArray[np.uint16]]:

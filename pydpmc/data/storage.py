@@ -121,6 +121,23 @@ def labels(rows: Rows, width: int, has_target: bool) -> Rows:
     return rows[:, width if has_target else 0]
 
 
+def copied(rows: Rows) -> Rows:
+    """Return a copy with the alignment that the core wants."""
+    raw = np.empty(rows.size + _ALIGNMENT // rows.itemsize, dtype=rows.dtype)
+    start = (-raw.ctypes.data % _ALIGNMENT) // rows.itemsize
+    copy: Rows = raw[start : start + rows.size].reshape(rows.shape)
+    copy[...] = rows
+    return copy
+
+
+def void(rows: Rows, which: npt.NDArray[np.bool_], width: int, has_target: bool) -> None:
+    """Mark records as void: the kernels let a NaN contribute nothing."""
+    if has_target and rows.dtype == np.int16:
+        rows[which, width : width + 2] = np.array([np.nan], dtype=np.float32).view(np.int16)
+    else:
+        rows[which, width if has_target else 0] = np.nan
+
+
 def as_doubles(rows: Rows, width: int, has_target: bool) -> Floats:
     """Return the records' values, features and then the target, at the indices where floating-point rows have them."""
     if rows.dtype != np.int16:

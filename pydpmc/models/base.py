@@ -122,7 +122,7 @@ class Model:
 
     @property
     def label_count(self) -> int | None:
-        """Number of classes k if targets (or the only column) must be whole numbers from 0 to k - 1, else None."""
+        """Number of classes k if targets (or the only column) are whole numbers from 0 to k - 1, else None."""
         return 2 if self.binary_target else None
 
     @property
@@ -179,6 +179,7 @@ class Model:
             raise InvalidArgument(f"{name} has no target: do not pass y to Data")
         if self.one_column and public.width != 1:
             raise InvalidArgument(f"{name} takes one column, but x has {public.width}")
+        self._check_labels(public)
         names = {b.name for b in self.blocks(public)}
         priors = self.priors()
         if not isinstance(priors, Prior) and set(priors) - names:
@@ -186,6 +187,17 @@ class Model:
                 f"prior names unknown blocks {sorted(set(priors) - names)}; the blocks are {sorted(names)}"
             )
         self.prior_table(public)
+
+    def _check_labels(self, public: Public) -> None:
+        """Refuse declared bounds that leave one label; a record with a label that is none contributes nothing."""
+        if self.label_count is None or public.y_bounds is None:
+            return
+        low, high = public.y_bounds
+        if sum(low <= label <= high for label in range(self.label_count)) < 2:
+            raise InvalidArgument(
+                f"y_bounds are {public.y_bounds}, but the labels of {type(self).__name__} are "
+                f"{'0 and 1' if self.label_count == 2 else f'0 to {self.label_count - 1}'}; recode the labels first"
+            )
 
 
 def linear_blocks(public: Public, intercept: bool) -> tuple[Block, ...]:

@@ -33,6 +33,9 @@ def _what_runs(plan: Plan) -> list[tuple[str, str]]:
         ("chains x steps", f"{settings.releases(plan.chains, None, None).chains} x {settings.steps:,}"),
         *((label.replace("records", units), text.replace("record", unit)) for label, text in settings.rows(size)),
     ]
+    if plan.model.label_count is not None:
+        known = "0 or 1" if plan.model.label_count == 2 else f"0 to {plan.model.label_count - 1}"
+        rows.append(("labels", f"{known}; any other label contributes nothing"))
     if settings.w != 1.0:
         effective = "" if size is None else f" (as if there were {settings.w * size:,.4g} {units})"
         rows.append(("tempering weight w", f"{settings.w:.4g}{effective}"))

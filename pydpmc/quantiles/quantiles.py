@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from .. import accounting as acc
 from ..checks import given, inside, number, one_of, positive, reals, whole
+from ..data.columns import numbers
 from ..data.schema.tables import columns_of
-from ..data.schema.values import as_numbers
 from ..errors import InvalidArgument
 from ..ledger.ledger import opened
 from .exact_choice import choose, random_words
@@ -88,7 +88,7 @@ def private_quantiles(
     >>> 3_000 <= found.values[0] <= 6_000
     True
     """
-    raw = columns_of({"values": values}, ["values"], ["values"])
+    raw = columns_of({"values": values}, ["values"], ["values"], ["values"])
     released, guarantee = _release(raw, quantiles, grid, epsilon, delta, adjacency, missing_values, ledger, seed)
     return Quantiles(released["values"], guarantee)
 
@@ -136,7 +136,7 @@ def private_bounds(
         raise InvalidArgument(f"columns must be a list of column names, not {given(columns)}")
     tail = (1.0 - coverage) / 2
     points = decimal_grid() if grid is None else grid
-    raw = columns_of(table, list(columns), list(columns))
+    raw = columns_of(table, list(columns), list(columns), list(columns))
     released, guarantee = _release(
         raw, (tail, 1.0 - tail), points, epsilon, delta, adjacency, missing_values, ledger, seed
     )
@@ -182,7 +182,7 @@ def _release(
     eta = _affordable_range(uses, epsilon, delta, adjacency)
     void = None if seed is None else "a seed was given: whoever knows it can replay every random choice"
     guarantee = acc.compose([(acc.BoundedRange(eta=eta), uses)], adjacency=adjacency, void=void)
-    columns = {name: as_numbers(values, missing_values) for name, values in raw.items()}
+    columns = {name: numbers(values, missing_values) for name, values in raw.items()}
     if ledger is not None:
         _charge(ledger, guarantee, list(columns))
     released, use = {}, 0

@@ -95,8 +95,9 @@ def run(
     out = np.empty((release.chains, release.kept, plan.settings.dim))
     if unsafe_diagnostics and not isinstance(plan.settings, Settings):
         raise InvalidArgument("unsafe_diagnostics: only the Barker sampler counts what it clips")
+    records = _for_model(plan, data)
     common = {
-        **_target_arguments(plan, data),
+        **_target_arguments(plan, records),
         "init": start_points(plan, release.chains, seed),
         "draws": out,
         "warmup": release.warmup,
@@ -107,7 +108,7 @@ def run(
     keeping = Safekeeping(plan, data, release, out, ledger, checkpoint)
     keeping.refuse(void)
     with core_errors():
-        core = plan.settings.start(_core, common, data)
+        core = plan.settings.start(_core, common, records)
     with keeping, core_errors():
         keeping.begin(core)
         if progress and core.steps_done > 0:
@@ -174,8 +175,12 @@ def _check_data(plan: Plan, data: Data) -> None:
         names = [f.name for f in dataclasses.fields(public)]
         differing = [name for name in names if getattr(public, name) != getattr(plan.public, name)]
         raise InvalidArgument(f"data differs from the plan in its public facts ({', '.join(differing)}); plan again")
-    if plan.model.label_count is not None:
-        data.require_labels(type(plan.model).__name__, plan.model.label_count)
+
+
+def _for_model(plan: Plan, data: Data) -> Data:
+    """Return the records as the model reads them: one with a label that it does not know contributes nothing."""
+    labels = plan.model.label_count
+    return data if labels is None else data.of_labels(labels)
 
 
 def _target_arguments(plan: Plan, data: Data) -> dict[str, Any]:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
+from sklearn.utils import check_array, check_random_state, column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..data.columns import RawColumn
 from ..data.data import Data
+from ..data.matrix import label_column, number_array
 from ..data.public import Public
-from ..errors import InvalidArgument, WrongType
+from ..errors import InvalidArgument, PydpmcError, WrongType
 from ..ledger.ledger import opened
 from ..models import Model
 from ..models.priors import Normal
@@ -102,7 +105,6 @@ class DPEstimator(BaseEstimator):  # type: ignore[misc]
             y_bounds=y_bounds,
             columns=None if names is None else list(names),
             public_n=self.public_n,
-            on_invalid="drop",
         )
         sampler = self._default_sampler(model, data.public) if self.sampler is None else self.sampler
         budget: dict[str, Any] = {"epsilon": self.epsilon, "delta": self.delta} if self.private else {}
@@ -132,14 +134,11 @@ class DPEstimator(BaseEstimator):  # type: ignore[misc]
     def _rows_to_score(self, X: Any, y: Any) -> tuple[Floats, Floats]:
         """Return features, and targets as the model has them; NaN where there is none. No record raises an error."""
         check_is_fitted(self)
-        rows = validated(self, X, reset=False, ensure_all_finite=False)
-        if getattr(y, "ndim", 1) != 1 or len(y) != len(rows):
-            shape = getattr(y, "shape", (len(y),))
-            raise InvalidArgument(f"y must have one entry per record, {len(rows)} of them, but its shape is {shape}")
-        return rows, np.array([self._target(value) for value in y], dtype=np.float64)
+        rows = features(self, X, reset=False)
+        return rows, self._targets(target_column(y, len(rows)))
 
-    def _target(self, value: Any) -> float:
-        """Return one target as the model has it, or NaN."""
+    def _targets(self, column: RawColumn) -> Floats:
+        """Return each target as the model has it, NaN for one that it does not know."""
         raise NotImplementedError
 
     def _agreement(self) -> float:
@@ -153,17 +152,51 @@ class DPEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _checked(self, X: Any) -> Floats:
         check_is_fitted(self)
-        checked: Floats = validated(self, X, reset=False)
-        return checked
+        return features(self, X, reset=False)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True  # no record can raise an error, whatever it holds
+        tags.input_tags.string = True
+        return tags
 
     def _mean_draw(self, name: str) -> Floats:
         return np.asarray(self.posterior_.draws[name].mean(axis=(0, 1)))
 
 
-def validated(estimator: Any, *arrays: Any, **options: Any) -> Any:
-    """Return what scikit-learn makes of X (and y); its refusals become ours, without the value of a record."""
+def features(estimator: Any, X: Any, y: Any = "no_validation", reset: bool = True) -> Floats:
+    """Return X as numbers, each value by itself, NaN for one that is none; what has no shape of a table is refused.
+
+    Names and shapes are scikit-learn's to check. Its own conversion of values is not used: it refuses, or converts
+    all values, because of one.
+    """
+    if getattr(getattr(X, "dtype", None), "kind", "") == "c":
+        raise InvalidArgument("Complex data not supported: X must hold real numbers")
+    with _own_refusals():
+        table = X if hasattr(X, "tocsr") else number_array(X, "X")
+        checked: Floats = check_array(table, dtype=np.float64, ensure_all_finite=False, input_name="X")
+        validate_data(estimator, X, y, skip_check_array=True, reset=reset)
+    return checked
+
+
+def target_column(y: Any, records: int) -> RawColumn:
+    """Return y as a column of values as they stand, one per record."""
+    with _own_refusals():
+        if getattr(y, "ndim", 1) == 2:
+            y = column_or_1d(y, warn=True)
+        column = label_column(y, "y")
+        if len(column) != records:
+            raise InvalidArgument(f"X has {records} records, but y has {len(column)} values")
+    return column
+
+
+@contextmanager
+def _own_refusals() -> Iterator[None]:
+    """Make scikit-learn's refusals ours, without the value of a record."""
     try:
-        return validate_data(estimator, *arrays, dtype=np.float64, **options)
+        yield
+    except PydpmcError:
+        raise
     except (ValueError, TypeError) as error:
         kind = WrongType if isinstance(error, TypeError) else InvalidArgument
         raise kind(_without_values(str(error))) from None
@@ -171,7 +204,5 @@ def validated(estimator: Any, *arrays: Any, **options: Any) -> Any:
 
 def _without_values(message: str) -> str:
     """Return a refusal of scikit-learn's, of which the lines after the first may print an array."""
-    if "could not convert" in message:
-        return "X must hold numbers only; encode texts as numbers first, by public rules"
     what = message.splitlines()[0].rstrip(":.")
     return f"{what}. Reshape your data if need be: X has the shape (records, features), y one value per record"

@@ -6,14 +6,17 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
+from ..data.columns import RawColumn
 from ..data.public import Public
+from ..data.schema.levels import level_codes
 from ..errors import InvalidArgument
 from ..models import LogisticRegression, Model, SoftmaxRegression
 from ..planning.plan import plan
 from ..samplers import SGLD
-from .base import DPEstimator, Floats, validated
+from .base import DPEstimator, Floats, features, target_column
 from .scores import Integers, Scored, alike_alone
 
 TRIED, WANTED = 0.1, 20.0  # effective draws are about inversely proportional to the weight
@@ -50,23 +53,22 @@ class _DPClassifier(Scored, ClassifierMixin, DPEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any) -> Any:
         """Draw from the private posterior given X and y."""
-        X, y = validated(self, X, y)
-        check_classification_targets(y)
-        self.classes_ = np.unique(y) if self.classes is None else np.array(sorted(self.classes))
+        table = features(self, X, y)
+        labels = target_column(y, len(table))
+        self.classes_ = _labels_of(y) if self.classes is None else np.array(sorted(self.classes))
         if len(self.classes_) < 2:
             raise InvalidArgument("y holds one class only; a classifier needs two: declare them with classes=")
         model = self._model(len(self.classes_))
-        self._fit(X, _codes(y, self.classes_), model, (0.0, len(self.classes_) - 1.0))
+        self._fit(table, self._targets(labels), model, (0.0, len(self.classes_) - 1.0))
         return self
 
     def _stated_assumptions(self) -> tuple[str, ...]:
         return (*super()._stated_assumptions(), *(() if self.classes is not None else (LABELS_PUBLIC,)))
 
-    def _target(self, value: Any) -> float:
-        try:
-            return float(next(place for place, label in enumerate(self.classes_.tolist()) if label == value))
-        except (StopIteration, TypeError, ValueError):
-            return float("nan")
+    def _targets(self, column: RawColumn) -> Floats:
+        levels = self.classes_.tolist() if self.classes is None else sorted(self.classes)
+        codes = level_codes(levels, column, ())
+        return np.where(codes < 0, np.nan, codes.astype(np.float64))  # a label that is not declared: a void record
 
     def _points(self, rows: Floats, targets: Floats) -> tuple[Integers, int]:
         """Return 1 for each record whose class is predicted, 0 for others."""
@@ -84,12 +86,12 @@ class _DPClassifier(Scored, ClassifierMixin, DPEstimator):  # type: ignore[misc]
         return (known & (predicted == codes)).astype(np.int64), 1
 
     def predict_proba(self, X: Any) -> Floats:
-        """Return the probabilities of `classes_`, averaged over the draws."""
+        """Return the probabilities of `classes_`, averaged over the draws; NaN for a row with a missing value."""
         new = self._checked(X)
         return np.asarray(self.posterior_.predict_proba(new))
 
     def predict(self, X: Any) -> Any:
-        """Return the most probable class of each row."""
+        """Return the most probable class of each row; the first class for a row with a missing value."""
         probable = self.predict_proba(X).argmax(axis=1)
         return self.classes_[probable]
 
@@ -173,7 +175,14 @@ class DPSoftmaxRegression(_DPClassifier):
         return SGLD(w=float(np.clip(TRIED * outlook.effective_draws / WANTED, 1.0 / size, 1.0)))
 
 
-def _codes(y: Any, classes: Any) -> Floats:
-    """Return the place of each label; NaN, which drops the record, for one that was not declared."""
-    places = np.clip(np.searchsorted(classes, y), 0, len(classes) - 1)
-    return np.where(classes[places] == y, places.astype(np.float64), np.nan)
+def _labels_of(y: Any) -> Any:
+    """Return the labels in y, which are assumed public: what cannot be a set of labels is refused."""
+    try:
+        checked = column_or_1d(y)
+        if checked.dtype.kind == "f":
+            assert_all_finite(checked, input_name="y")
+        check_classification_targets(checked)
+        return np.unique(checked)
+    except (TypeError, ValueError) as error:
+        reason = str(error).splitlines()[0]
+        raise InvalidArgument(f"{reason} To take whatever y holds, declare the labels with classes=") from None

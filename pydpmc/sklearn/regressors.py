@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from ..data.columns import RawColumn, numbers
 from ..data.data import target_bounds
 from ..data.public import Public
 from ..errors import InvalidArgument
 from ..models import HuberRegression, Model, PoissonRegression
 from ..samplers import Barker
-from .base import DPEstimator, Floats, validated
+from .base import DPEstimator, Floats, features, target_column
 from .scores import Integers, Scored, alike_alone
 
 MIXING = 0.00025  # see README, "What Barker's test cannot do": 40 d^2 w / (mu^2 n) below 1/100
@@ -50,21 +51,19 @@ class _DPRegressor(Scored, RegressorMixin, DPEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any) -> Any:
         """Draw from the private posterior given X and y."""
-        X, y = validated(self, X, y, y_numeric=True)
+        table = features(self, X, y)
+        target = numbers(target_column(y, len(table)))
         if self.y_bounds is None:
             raise InvalidArgument("y_bounds must be declared: public bounds of the target, not learned from it")
         bounds = target_bounds(self.y_bounds)
-        self._fit(X, np.asarray(y, dtype=np.float64), self._model(bounds), bounds)
+        self._fit(table, target, self._model(bounds), bounds)
         self.coef_ = self._mean_draw("beta")
         self.intercept_ = float(self._mean_draw("intercept")[0]) if self.fit_intercept else 0.0
         return self
 
-    def _target(self, value: Any) -> float:
-        try:
-            found = float(value)
-        except (TypeError, ValueError, OverflowError):
-            return float("nan")
-        return float(np.clip(found, *target_bounds(self.y_bounds))) if np.isfinite(found) else float("nan")
+    def _targets(self, column: RawColumn) -> Floats:
+        found = numbers(column)
+        return np.where(np.isfinite(found), np.clip(found, *target_bounds(self.y_bounds)), np.nan)
 
     def _points(self, rows: Floats, targets: Floats) -> tuple[Integers, int]:
         """Return whole points, up to `MOST_POINTS` for a prediction without error and 0 for one off by the width."""

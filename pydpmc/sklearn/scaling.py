@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..checks import reals
 from ..errors import InvalidArgument
-from .base import Floats, validated
+from .base import Floats, features
 
 
 class BoundsScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -34,7 +34,7 @@ class BoundsScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
 
     def fit(self, X: Any, y: Any = None) -> Any:
         """Check the shape; nothing is learned."""
-        X = validated(self, X)
+        X = features(self, X)
         low, high = (_spread(getattr(self, name), name, X.shape[1]) for name in ("low", "high"))
         if not (np.isfinite(low).all() and np.isfinite(high).all() and (low < high).all()):
             raise InvalidArgument("low and high must be finite, with low below high for every feature")
@@ -44,9 +44,15 @@ class BoundsScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
     def transform(self, X: Any) -> Floats:
         """Return the clamped and scaled features."""
         check_is_fitted(self)
-        X = validated(self, X, reset=False)
+        X = features(self, X, reset=False)
         scaled = np.clip((X - self.centre_) / self.half_range_, -1.0, 1.0)
         return np.asarray(scaled / np.sqrt(X.shape[1]))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        return tags
 
 
 def _spread(bounds: Any, name: str, width: int) -> Floats:

@@ -206,8 +206,6 @@ def test_columns_that_are_all_in_blocks_leave_one_block_as_numbers():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda x, _: x.__setitem__((3, slice(3, 5)), 1.0), "at most one may be other than zero"),
-        (lambda x, _: x.__setitem__((3, slice(3, 7)), [0.5, 0, 0, 0]), "by the same value"),
         (lambda _, blocks: blocks[0].append(999), "one_hot must be"),
         (lambda _, blocks: blocks[0].append(8), "a column belongs to one block"),
         (lambda _, blocks: blocks.__setitem__(0, "abc"), "one_hot must hold lists"),

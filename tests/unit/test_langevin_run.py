@@ -228,11 +228,14 @@ def test_huge_records_are_bounded_like_all_others():
         assert np.abs(post.draws["beta"]).max() < 100.0
 
 
-def test_the_gaussian_mean_refuses_records_that_would_be_dropped():
-    data = dp.Data(np.array([0.1, np.nan, 0.3]), x_bounds=(0.0, 1.0), on_invalid="drop")
-    plan = dp.plan(dp.GaussianMean(), data.public, dp.Langevin(w=0.5))
-    with pytest.raises(ValueError, match="on_invalid"):
-        plan.run(data, progress=False)
+@pytest.mark.parametrize("storage", ["float64", "float32"])
+def test_a_void_record_of_a_gaussian_mean_counts_as_one_in_the_middle_of_its_bounds(storage):
+    draws = []
+    for value in (np.nan, 0.75):
+        data = dp.Data(np.array([0.625, value, 0.5]), x_bounds=(0.5, 1.0), storage=storage)
+        plan = dp.plan(dp.GaussianMean(), data.public, dp.Langevin(w=0.5))
+        draws.append(plan.run(data, progress=False, seed=2).draws["theta"])
+    np.testing.assert_array_equal(*draws)
 
 
 def test_more_records_than_declared_are_refused_without_saying_how_many():

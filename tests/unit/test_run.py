@@ -53,16 +53,30 @@ def test_other_data_than_the_plans_is_refused_before_anything(plan, change, name
         plan.run(dp.Data(**arguments), **QUIET)
 
 
-@pytest.mark.usefixtures("forbid_core")
-def test_labels_other_than_0_and_1_are_refused_before_anything_and_not_shown(plan):
-    y = np.zeros(120)
-    y[3] = 7.25
-    with pytest.raises(ValueError, match="y must be 0 or 1 for LogisticRegression") as refusal:
-        plan.run(dp.Data(np.zeros((120, 2)), y, row_norm=2.0), **QUIET)
-    assert "7.25" not in str(refusal.value)
-    coin = dp.plan(dp.BernoulliLogit(), dp.Data(np.zeros(9)).public, SAMPLER)
-    with pytest.raises(ValueError, match="x must be 0 or 1 for BernoulliLogit"):
-        coin.run(dp.Data(np.full(9, 0.5)), **QUIET)
+@pytest.mark.parametrize("storage", ["float64", "float32", "fixed16"])
+@pytest.mark.parametrize("width", [2, 16])
+def test_a_label_other_than_0_and_1_contributes_nothing(storage, width, rng):
+    x, y = rng.uniform(-0.2, 0.2, (120, width)), rng.integers(0, 2, 120).astype(float)
+    draws = []
+    for label in (7.25, 0.5, -1.0, np.nan):
+        y[3] = label
+        data = dp.Data(x, y, row_norm=1.0, storage=storage)
+        plan = dp.plan(dp.LogisticRegression(), data.public, dp.SGLD(steps=30, step_size=0.01, batch_size=None))
+        assert "any other label contributes nothing" in str(plan)
+        draws.append(plan.run(data, seed=5, **QUIET).draws["beta"])
+        assert data.of_labels(2) is not data or np.isnan(label)
+    for other in draws[:3]:
+        np.testing.assert_array_equal(other, draws[3])
+
+
+def test_a_coin_of_half_contributes_nothing():
+    x = np.tile([0.0, 1.0], 20)
+    draws = []
+    for value in (0.5, np.nan):
+        x[3] = value
+        plan = dp.plan(dp.BernoulliLogit(), dp.Data(x).public, SAMPLER)
+        draws.append(plan.run(dp.Data(x), seed=5, **QUIET).draws["theta"])
+    np.testing.assert_array_equal(*draws)
 
 
 @pytest.mark.usefixtures("forbid_core")

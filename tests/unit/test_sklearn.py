@@ -7,7 +7,7 @@ import pydpmc as dp
 
 pytest.importorskip("sklearn", reason="scikit-learn is not installed (extra pydpmc[sklearn])")
 
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 from sklearn.metrics import r2_score
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -25,6 +25,7 @@ from pydpmc.sklearn import (
 )
 
 QUICK = dp.Barker(steps=60, scale=1e-4)
+REFUSES_RECORDS = "check_supervised_y_no_nan"  # asks for an error that one record decides; see tests/neighbours
 ACCURACY = ("check_classifiers_train", "check_regressors_train")
 
 
@@ -43,6 +44,7 @@ CHECKS = [
     pytest.param(estimator, check, id=f"{type(estimator).__name__}-{getattr(check, 'func', check).__name__}")
     for instance in estimators()
     for estimator, check in estimator_checks_generator(instance)
+    if not (is_regressor(estimator) and getattr(check, "func", check).__name__ == REFUSES_RECORDS)
 ]
 
 

@@ -29,8 +29,7 @@ MODELS = [
     ("a model without y", "y", "Data", lambda w: dp.plan(LOGISTIC, w.unlabelled.public, epsilon=1, delta=1e-6)),
     ("a model with y", "y", "Data", lambda w: w.plan(dp.GaussianMean())),
     ("a model of one column", "x", "has 2", lambda w: dp.plan(dp.BernoulliLogit(), w.unlabelled.public)),
-    ("labels not 0 or 1", "y", "0 or 1", lambda w: w.run_on(w.counts)),
-    ("labels beyond the classes", "y", "0 or 1 for Softmax", lambda w: w.softmax_on(w.counts)),
+    ("bounds without two labels", "y_bounds", "0 and 1", lambda w: w.plan_with_y_bounds(1.0, 2.0)),
 ]
 SAMPLERS = [
     ("steps zero", "steps", "0", lambda w: dp.Barker(steps=0)),

@@ -56,7 +56,6 @@ class World:
         y = rng.integers(0, 2, 400)
         self.data = dp.Data(x, y, row_norm=1.0)
         self.unlabelled = dp.Data(x, row_norm=1.0)
-        self.counts = dp.Data(x, rng.integers(0, 4, 400), row_norm=1.0)
         self.small = dp.Data(x[:50], y[:50], row_norm=1.0)
         self.planned = dp.plan(LOGISTIC, self.data.public, dp.Barker(steps=400, scale=0.3))
         long = dp.plan(LOGISTIC, self.data.public, dp.Barker(steps=20_000, scale=0.3), private=False)
@@ -91,19 +90,12 @@ class World:
         options = {"ledger": self.ledger, "progress": False} | options
         return self.planned.run(self.data if data is None else data, **options)
 
-    def run_on(self, data):
-        return dp.plan(LOGISTIC, data.public, dp.Barker(steps=4, scale=0.1)).run(data, ledger=self.ledger)
-
     def extreme(self, sampler):
         return dp.plan(LOGISTIC, self.data.public, sampler).run(self.data, ledger=self.ledger, progress=False)
 
     def lost(self):
         plan = dp.plan(LOGISTIC, self.data.public, dp.NUTS(jitter=0.0), private=False, init=[1e200, 1e200])
         return plan.run(self.data, progress=False)
-
-    def softmax_on(self, data):
-        model = dp.SoftmaxRegression(classes=2)
-        return dp.plan(model, data.public, dp.Barker(steps=4, scale=0.1)).run(data, ledger=self.ledger)
 
     def hidden(self, **options):
         plan = dp.plan(LOGISTIC, self.data.public, dp.Langevin(w=0.01, steps=5))
@@ -184,6 +176,17 @@ class World:
         finally:
             del sys.modules[module]
             sys.modules.update(kept)
+
+    def plan_with_y_bounds(self, low, high):
+        data = dp.Data(np.zeros((4, 1)), [1, 2, 1, 2], row_norm=1.0, y_bounds=(low, high))
+        return dp.plan(LOGISTIC, data.public, epsilon=1.0, delta=1e-6)
+
+    def lazy_frame(self):
+        class LazyFrame:
+            def collect(self):
+                raise AssertionError("collected")
+
+        return LazyFrame()
 
     def fit(self, X=None, y=None, **options):
         from pydpmc.sklearn import DPLogisticRegression

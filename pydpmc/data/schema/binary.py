@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from ...checks import given
 from ...errors import InvalidArgument
+from ..columns import Floats, RawColumn
+from ..values import canonical
 from .column import Column, Features
 from .levels import MISSING, level_codes
-from .values import Floats, Raw
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,8 @@ class Binary(Column):
     fill: int | None = None
 
     def __post_init__(self) -> None:
+        if canonical(self.positive) is None:
+            raise InvalidArgument(f"positive must be a number, a text or a date, not {given(self.positive)}")
         if self.fill is not None and self.fill not in (0, 1):
             raise InvalidArgument(f"fill must be 0 or 1, not {self.fill!r}")
 
@@ -47,11 +51,11 @@ class Binary(Column):
         label = f"{name}={self.positive}" if isinstance(self.positive, str) else name
         return Features((label,), ((0.0, 1.0),), 1.0)
 
-    def encode(self, raw: Raw, missing_values: Collection[str]) -> Floats:
+    def encode(self, raw: RawColumn, missing_values: Collection[str]) -> Floats:
         """Return 0 and 1 as one column."""
         return self.encode_target(raw, missing_values)[:, None]
 
-    def encode_target(self, raw: Raw, missing_values: Collection[str]) -> Floats:
+    def encode_target(self, raw: RawColumn, missing_values: Collection[str]) -> Floats:
         """Return 0 and 1."""
         codes = level_codes((self.positive,), raw, missing_values)
         stand_in = np.nan if self.missing != "constant" else float(self.fill or 0)

@@ -10,9 +10,10 @@ import numpy as np
 
 from ...checks import given
 from ...errors import InvalidArgument
+from ..columns import Codes, Floats, RawColumn
+from ..values import canonical
 from .column import Column, Features
-from .levels import MISSING, UNKNOWN, Codes, level_codes
-from .values import Floats, Raw
+from .levels import MISSING, UNKNOWN, level_codes
 
 OTHER, MISSING_LEVEL = "other", "missing"
 
@@ -52,8 +53,11 @@ class Category(Column):
         if isinstance(self.levels, str) or not isinstance(self.levels, Sequence) or len(self.levels) == 0:
             raise InvalidArgument(f"levels must be a list of at least one level, not {given(self.levels)}")
         object.__setattr__(self, "levels", tuple(self.levels))
-        if len({str(level).strip() for level in self.levels}) != len(self.levels):
-            raise InvalidArgument("levels must be distinct")
+        keys = [canonical(level) for level in self.levels]
+        if len(set(keys)) != len(keys):
+            raise InvalidArgument('levels must be distinct: 1, 1.0, True, "1" and "1.0" are one level')
+        if None in keys:
+            raise InvalidArgument(f"levels must be numbers, texts or dates, not {given(self.levels[keys.index(None)])}")
         for name in ("reference", "fill"):
             value = getattr(self, name)
             if value is not None and value not in self._with_unknown():
@@ -71,7 +75,7 @@ class Category(Column):
         names = tuple(f"{name}={level}" for level in kept)
         return Features(names, ((0.0, 1.0),) * len(kept), float(bool(kept)), one_hot=True)
 
-    def encode(self, raw: Raw, missing_values: Collection[str]) -> Floats:
+    def encode(self, raw: RawColumn, missing_values: Collection[str]) -> Floats:
         """Return the one-hot features."""
         codes = self._codes(raw, missing_values)
         levels = self.all_levels()
@@ -80,7 +84,7 @@ class Category(Column):
         encoded[codes == MISSING] = np.nan
         return encoded
 
-    def encode_target(self, raw: Raw, missing_values: Collection[str]) -> Floats:
+    def encode_target(self, raw: RawColumn, missing_values: Collection[str]) -> Floats:
         """Return the place of the level in the list."""
         codes = self._codes(raw, missing_values)
         return np.where(codes == MISSING, np.nan, codes.astype(np.float64))
@@ -100,7 +104,7 @@ class Category(Column):
     def _with_unknown(self) -> tuple[Any, ...]:
         return tuple(self.levels) if self.unknown in self.levels else (*self.levels, self.unknown)
 
-    def _codes(self, raw: Raw, missing_values: Collection[str]) -> Codes:
+    def _codes(self, raw: RawColumn, missing_values: Collection[str]) -> Codes:
         codes = level_codes(self.levels, raw, missing_values)
         levels = self.all_levels()
         codes[codes == UNKNOWN] = levels.index(self.unknown)

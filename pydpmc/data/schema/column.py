@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from ...errors import InvalidArgument
-from .values import Floats, Raw
+from ..columns import Floats, RawColumn
 
 
 @dataclass(frozen=True)
@@ -36,11 +36,11 @@ class Column(ABC):
         """Return what the column becomes as a feature."""
 
     @abstractmethod
-    def encode(self, raw: Raw, missing_values: Collection[str]) -> Floats:
+    def encode(self, raw: RawColumn, missing_values: Collection[str]) -> Floats:
         """Return the features, shape (n, k); NaN where a missing value drops the record."""
 
     @abstractmethod
-    def encode_target(self, raw: Raw, missing_values: Collection[str]) -> Floats:
+    def encode_target(self, raw: RawColumn, missing_values: Collection[str]) -> Floats:
         """Return the target, shape (n,); NaN where a missing value drops the record."""
 
     @abstractmethod

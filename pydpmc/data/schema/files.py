@@ -5,34 +5,36 @@ from __future__ import annotations
 import csv
 import gzip
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, cast
 
-import numpy as np
-
 from ..._optional import require
 from ...errors import PydpmcError, SchemaError
-from .values import Raw
+from ..columns import RawColumn, of_values
 
 RequireNames = Callable[[Sequence[str], Sequence[Any]], None]
 
 
-def read_csv(path: Path, wanted: Sequence[str], require_names: RequireNames) -> dict[str, Raw]:
-    """Return columns of a CSV file with a header as text; a row too short has missing values."""
+def read_csv(path: Path, wanted: Sequence[str], require_names: RequireNames) -> dict[str, RawColumn]:
+    """Return columns of a CSV file with a header as text; a row too short has missing values.
+
+    An empty line is a record with a missing value if the file has one column. No record of several values is written
+    as an empty line, and then it is none.
+    """
     csv.field_size_limit(sys.maxsize)
     with _readable(path), _opened(path) as file:
-        reader = csv.reader(file)
+        reader = csv.reader(_without_nul(file))
         header = _header(reader, path)
         require_names(wanted, header)
         places = [header.index(name) for name in wanted]
         columns: list[list[str | None]] = [[] for _ in wanted]
         for row in reader:
-            if row:
+            if row or len(header) == 1:
                 for column, place in zip(columns, places, strict=True):
                     column.append(row[place] if place < len(row) else None)
-    return {name: _objects(column) for name, column in zip(wanted, columns, strict=True)}
+    return {name: of_values(column) for name, column in zip(wanted, columns, strict=True)}
 
 
 def csv_header(path: Path) -> list[str]:
@@ -87,7 +89,6 @@ def _header(reader: Any, path: Path) -> list[str]:
     return header
 
 
-def _objects(values: Sequence[str | None]) -> Raw:
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
+def _without_nul(file: IO[str]) -> Iterable[str]:
+    """Replace what the csv module of Python 3.10 refuses to read."""
+    return file if sys.version_info >= (3, 11) else (line.replace("\0", "\ufffd") for line in file)

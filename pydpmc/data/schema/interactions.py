@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ...errors import SchemaError
+from ..columns import Floats
 from .column import Column, Features
 from .number import Number
-from .values import Floats
 
 
 def check_interaction(names: Sequence[str], features: Mapping[str, Column]) -> None:

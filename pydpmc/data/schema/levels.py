@@ -2,43 +2,54 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from .values import Raw, as_numbers, as_texts
+from ..columns import Codes, RawColumn, codes, equals, spread
+from ..values import Key, as_number, canonical, missing_keys
 
 UNKNOWN, MISSING = -1, -2
-Codes = npt.NDArray[np.int64]
+FEW_LEVELS = 16  # that are compared with a whole array one by one
 
 
-def level_codes(levels: Sequence[Any], raw: Raw, missing_values: Collection[str]) -> Codes:
+def level_codes(levels: Sequence[Any], raw: RawColumn, missing_values: Collection[str]) -> Codes:
     """Return the place of each value among the levels, or UNKNOWN, or MISSING.
 
-    Numbers are compared as numbers if every level is one, so that 1, 1.0 and "1" agree; else as text.
+    Values are compared in their canonical form, so that 1, 1.0, True and "1" agree. If every level is declared as a
+    number, a text that can be read as one of them is it, such as "01".
 
     Examples
     --------
-    >>> level_codes(["a", "b"], np.array(["b", " a", "z", ""], dtype=object), {""})
-    array([ 1,  0, -1, -2])
+    >>> from pydpmc.data.columns import of_values
+    >>> level_codes(["a", "b"], of_values(["b", " a", "z", "", 3]), {""})
+    array([ 1,  0, -1, -2, -1])
     """
-    if all(isinstance(level, (int, float)) and not isinstance(level, bool) for level in levels):
-        return _codes_of_numbers(levels, raw, missing_values)
-    lookup: dict[str | None, int] = {str(level).strip(): code for code, level in enumerate(levels)}
-    lookup[None] = MISSING
-    texts = as_texts(raw, missing_values)
-    return np.fromiter((lookup.get(text, UNKNOWN) for text in texts), dtype=np.int64, count=len(texts))
+    places: dict[Key, int] = {canonical(level): code for code, level in enumerate(levels)}
+    places |= dict.fromkeys(missing_keys(missing_values), MISSING)
+    if raw.is_numbers and len(places) <= FEW_LEVELS:
+        return _codes_of_numbers(places, raw)
+    if not all(isinstance(level, (int, float)) for level in levels):
+        return codes(raw, lambda key: places.get(key, UNKNOWN), MISSING)
+
+    def code(key: Key) -> int:
+        found = places.get(key, UNKNOWN)
+        return places.get(canonical(as_number(key)), UNKNOWN) if found == UNKNOWN and _is_spelt(key) else found
+
+    return codes(raw, code, MISSING)
 
 
-def _codes_of_numbers(levels: Sequence[Any], raw: Raw, missing_values: Collection[str]) -> Codes:
-    numbers = as_numbers(raw, missing_values)
-    codes = np.full(len(raw), UNKNOWN, dtype=np.int64)
-    for code, level in enumerate(levels):
-        codes[numbers == float(level)] = code
-    absent = np.isnan(numbers)
-    if raw.dtype.kind == "O":
-        absent[absent] = [text is None for text in as_texts(raw[absent], missing_values)]
-    codes[absent] = MISSING
-    return codes
+def _is_spelt(key: Key) -> bool:
+    return isinstance(key, str) and not math.isnan(as_number(key))
+
+
+def _codes_of_numbers(places: dict[Key, int], raw: RawColumn) -> Codes:
+    found = np.full(len(raw.values), UNKNOWN, dtype=np.int64)
+    if raw.values.dtype.kind == "f":
+        found[np.isnan(raw.values)] = MISSING
+    for key, code in places.items():
+        found[equals(raw.values, key)] = code
+    result: Codes = spread(raw, found, MISSING)
+    return result

@@ -10,8 +10,8 @@ import numpy as np
 
 from ...checks import given, number
 from ...errors import InvalidArgument
+from ..columns import Floats, RawColumn, numbers
 from .column import Column, Features
-from .values import Floats, Raw, as_numbers
 
 TRANSFORMS = ("log1p", "standardise")
 
@@ -63,11 +63,11 @@ class Number(Column):
         low, high = self._bounds(self._steps(target=False))
         return Features((name,), ((low, high),), max(abs(low), abs(high)) ** 2)
 
-    def encode(self, raw: Raw, missing_values: Collection[str]) -> Floats:
+    def encode(self, raw: RawColumn, missing_values: Collection[str]) -> Floats:
         """Return the clamped and transformed values as one column."""
         return self._encoded(raw, missing_values, target=False)[:, None]
 
-    def encode_target(self, raw: Raw, missing_values: Collection[str]) -> Floats:
+    def encode_target(self, raw: RawColumn, missing_values: Collection[str]) -> Floats:
         """Return the clamped and transformed values."""
         return self._encoded(raw, missing_values, target=True)
 
@@ -84,15 +84,15 @@ class Number(Column):
             return self.transform
         return () if target else ("standardise",)
 
-    def _encoded(self, raw: Raw, missing_values: Collection[str], target: bool) -> Floats:
-        values = as_numbers(raw, missing_values)
+    def _encoded(self, raw: RawColumn, missing_values: Collection[str], target: bool) -> Floats:
+        values = numbers(raw, missing_values)
         if self.missing == "constant":
             values[np.isnan(values)] = self.fill
         np.clip(values, self.low, self.high, out=values)
         low, high = self.low, self.high
         for step in self._steps(target):
             if step == "log1p":
-                values, low, high = np.log1p(values), math.log1p(low), math.log1p(high)
+                values, low, high = _log1p(values), math.log1p(low), math.log1p(high)
             else:
                 values = (values - (low + high) / 2) / ((high - low) / 2)
         return np.clip(values, *self._bounds(self._steps(target)))
@@ -110,3 +110,8 @@ def _checked_transform(transform: Sequence[str]) -> tuple[str, ...]:
     if [step for step in TRANSFORMS if step in steps] != list(steps):
         raise InvalidArgument(f"transform must be some of {', '.join(TRANSFORMS)}, in this order, not {list(steps)!r}")
     return steps
+
+
+def _log1p(values: Floats) -> Floats:
+    """Take each logarithm by itself: a vectorised one may round the same value differently in another place."""
+    return np.fromiter(map(math.log1p, values.tolist()), dtype=np.float64, count=len(values))

@@ -13,12 +13,13 @@ import numpy as np
 from ...checks import given, positive, whole
 from ...errors import SchemaError
 from ...visible import visible
+from ..columns import Floats, label_codes
 from ..data import Data
 from ..public import Public
 from .column import Column, Features
 from .interactions import check_interaction, interaction_features, interaction_values
+from .number import Number
 from .tables import columns_of
-from .values import Floats
 
 ROUNDING = 1e-12  # of the implied norm, upwards: a record at all its bounds must not be scaled down
 
@@ -146,12 +147,12 @@ class Schema:
             declared one, missing values follow their policy.
         """
         wanted = [*self.columns, *([self.group] if self.group is not None else [])]
-        raw = columns_of(table, wanted, wanted)
+        raw = columns_of(table, wanted, wanted, self._numbers())
         target = None
         if self.target is not None:
             target = self.columns[self.target].encode_target(raw[self.target], self.missing_values)
         if self.group is not None:
-            options |= {"groups": _group_codes(raw[self.group]), "max_group_size": self.max_group_size}
+            options |= {"groups": label_codes(raw[self.group]), "max_group_size": self.max_group_size}
         public = self.public(n=max(1, len(raw[wanted[0]])))
         return Data(
             self._encoded(raw),
@@ -160,13 +161,13 @@ class Schema:
             x_bounds=tuple(np.array(public.x_bounds).T),
             y_bounds=public.y_bounds,
             columns=public.columns,
-            on_invalid="drop",
             **({"one_hot": self._one_hot()} | options),
         )
 
     def encode(self, table: Any) -> Floats:
         """Return the features of new records, for ``post.predict``; the table needs no target."""
-        return self._encoded(columns_of(table, list(self.features), list(self.features)))
+        names = list(self.features)
+        return self._encoded(columns_of(table, names, names, self._numbers()))
 
     def __str__(self) -> str:
         lines = [
@@ -192,6 +193,9 @@ class Schema:
         products = [interaction_features([parts[name] for name in names]) for names in self.interactions]
         return [*parts.values(), *products]
 
+    def _numbers(self) -> list[str]:
+        return [name for name, column in self.columns.items() if isinstance(column, Number)]
+
     def _one_hot(self) -> list[range]:
         blocks, width = [], 0
         for part in self._parts():
@@ -204,8 +208,3 @@ class Schema:
             parts = {name: column.encode(raw[name], self.missing_values) for name, column in self.features.items()}
             products = [interaction_values([parts[name] for name in names]) for names in self.interactions]
         return np.concatenate([*parts.values(), *products], axis=1)
-
-
-def _group_codes(raw: Any) -> Any:
-    texts = ["" if value is None or value != value else str(value) for value in raw.tolist()]
-    return np.unique(texts, return_inverse=True)[1]

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ...accounting import Event, LangevinIterate
 from ...data.public import Public
@@ -89,11 +90,8 @@ class LangevinSettings:
                 f"the data have more records than public_n = {self.public.n} says they can have; this run is priced "
                 "for at most that many. Declare a larger public_n and plan again"
             )
-        if self.model.lipschitz(self.public) is None and np.isnan(common["rows"]).any():
-            raise InvalidArgument(
-                f"{type(self.model).__name__} by Langevin takes no records with NaN or infinite values, not even with "
-                'on_invalid="drop": remove them first'
-            )
+        if self.model.lipschitz(self.public) is None:  # what a void record adds, nothing, is too far from x - theta
+            common = common | {"rows": data.with_void_at(self._middle())._rows}
         errors = self.arithmetic
         return core.LangevinRun(
             **common,
@@ -106,6 +104,11 @@ class LangevinSettings:
             centre=errors.box.centre.tolist(),
             radius=errors.box.radius.tolist(),
         )
+
+    def _middle(self) -> npt.NDArray[np.float64]:
+        """Return the middle of the declared bounds, where a void record is taken to be."""
+        bounds = self.public.x_bounds
+        return np.zeros(self.public.width) if bounds is None else np.array(bounds).mean(axis=1)
 
     def forecast(self, model: Model, public: Public, chains: int) -> LangevinForecast:
         """Return what can be expected of the draws."""
