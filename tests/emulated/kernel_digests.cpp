@@ -16,7 +16,8 @@
 #include "query/narrow_grid.hpp"
 #include "random/noise/rounded_normal_table.hpp"
 #include "random/sampling/alias_field.hpp"
-#include "random/sampling/dropped.hpp"
+#include "random/sampling/keep_unmarked.hpp"
+#include "random/sampling/running_members.hpp"
 #include "threads/workspaces.hpp"
 
 using namespace pydpmc;
