@@ -94,19 +94,13 @@ def run(
     out = np.empty((release.chains, release.kept, plan.settings.dim))
     if unsafe_diagnostics and not isinstance(plan.settings, Settings):
         raise InvalidArgument("unsafe_diagnostics: only the Barker sampler counts what it clips")
-    common = {
-        **_target_arguments(plan, data),
-        "init": start_points(plan, release.chains, seed),
-        "draws": out,
-        "warmup": release.warmup,
-        "thin": release.thin,
-        "seed": seed,
-    }
+    init = start_points(plan, release.chains, seed)
     void = _void(plan, seed is not None, unsafe_diagnostics)
     keeping = Safekeeping(plan, data, release, out, ledger, checkpoint)
     keeping.refuse(void)
     with core_errors():
-        core = plan.settings.start(_core, common, data)
+        chains = _core.Chains(init=init, draws=out, warmup=release.warmup, thin=release.thin, seed=seed)
+        core = plan.settings.start(_core, core_target(plan, data), chains, data)
     with keeping, core_errors():
         keeping.begin(core)
         if progress and core.steps_done > 0:
@@ -172,6 +166,11 @@ def _check_data(plan: Plan, data: Data) -> None:
         raise InvalidArgument(f"data differs from the plan in its public facts ({', '.join(differing)}); plan again")
     if plan.model.label_count is not None:
         data.require_labels(type(plan.model).__name__, plan.model.label_count)
+
+
+def core_target(plan: Plan, data: Data) -> _core.Target:
+    """Return the posterior of the plan's model given the data, as the compiled core knows it."""
+    return _core.Target(**_target_arguments(plan, data), coded=data._coded)
 
 
 def _target_arguments(plan: Plan, data: Data) -> dict[str, Any]:

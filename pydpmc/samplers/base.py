@@ -15,6 +15,7 @@ from ..checks import whole
 from ..errors import InvalidArgument
 
 if TYPE_CHECKING:
+    from .._core import Chains, Target
     from ..accounting import Event
     from ..data.data import Data
     from ..data.public import Public
@@ -74,7 +75,7 @@ class RunSettings(Protocol):
     def releases(self, chains: int, draws: int | None, warmup: int | None) -> Release:
         """Return which iterates leave."""
 
-    def start(self, core: Any, common: dict[str, Any], data: Data) -> Any:
+    def start(self, core: Any, target: Target, chains: Chains, data: Data) -> Any:
         """Return the run: an object with ``advance(steps, threads, block)`` and ``steps_done``."""
 
     def forecast(self, model: Model, public: Public, chains: int) -> Any:

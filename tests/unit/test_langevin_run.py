@@ -10,7 +10,7 @@ import pytest
 import pydpmc as dp
 from pydpmc import _core
 from pydpmc.planning.starts import start_points
-from pydpmc.running.run import _target_arguments
+from pydpmc.running.run import _target_arguments, core_target
 from pydpmc.samplers.langevin.constants import arithmetic
 
 SEED = 77
@@ -36,14 +36,14 @@ NAMES = ("coin", "mean", "huber", "logistic", "softmax")
 def started(plan, data, chains=2, seed=SEED, **changed):
     """Return the compiled run of a plan and the array that it fills."""
     out = np.full((chains, 1, plan.settings.dim), np.nan)
-    common = _target_arguments(plan, data) | {
+    common = {
         "init": start_points(plan, chains, seed),
         "draws": out,
         "warmup": plan.settings.steps - 1,
         "thin": 1,
         "seed": seed,
     }
-    return plan.settings.start(_core, common | changed, data), out
+    return plan.settings.start(_core, core_target(plan, data), _core.Chains(**common | changed), data), out
 
 
 def replayed(plan, data, draws, seed):

@@ -22,7 +22,7 @@ LAWS = [
 def accept_bits(prior_table, theta, proposal):
     """Accept bits where the only record says nothing: the prior alone decides."""
     dim = len(prior_table)
-    core = _core.BarkerRun(
+    target = _core.Target(
         rows=np.full((1, dim), np.nan),
         columns=dim,
         has_target=False,
@@ -30,6 +30,17 @@ def accept_bits(prior_table, theta, proposal):
         intercept=False,
         constants=(1.0, 0.0),
         prior=prior_table,
+    )
+    chains = _core.Chains(
+        init=np.zeros((1, dim)),
+        draws=np.zeros((1, 1, dim)),
+        warmup=0,
+        thin=1,
+        seed=SEED,
+    )
+    core = _core.BarkerRun(
+        target,
+        chains,
         proposal=0,
         radius=1.0,
         factor=[1.0] * dim,
@@ -42,11 +53,6 @@ def accept_bits(prior_table, theta, proposal):
         x_max=0.0,
         atoms=[],
         weights=[],
-        init=np.zeros((1, dim)),
-        draws=np.zeros((1, 1, dim)),
-        warmup=0,
-        thin=1,
-        seed=SEED,
     )
     return core.audit(list(theta), list(proposal), 0, STEPS).astype(bool)
 
@@ -59,7 +65,9 @@ def replayed_bits(log_ratio):
     return np.array([(word < threshold) != complement for word in words])
 
 
-@pytest.mark.parametrize(("prior", "law"), LAWS, ids=lambda value: repr(value) if isinstance(value, dp.models.priors.Prior) else "law")
+@pytest.mark.parametrize(
+    ("prior", "law"), LAWS, ids=lambda value: repr(value) if isinstance(value, dp.models.priors.Prior) else "law"
+)
 def test_the_core_uses_the_stated_density(prior, law, rng):
     for theta, proposal in rng.normal(size=(5, 2, 2)):
         log_ratio = float(law.logpdf(proposal).sum() - law.logpdf(theta).sum())
@@ -67,7 +75,9 @@ def test_the_core_uses_the_stated_density(prior, law, rng):
         np.testing.assert_array_equal(bits, replayed_bits(log_ratio))
 
 
-@pytest.mark.parametrize(("prior", "law"), LAWS, ids=lambda value: repr(value) if isinstance(value, dp.models.priors.Prior) else "law")
+@pytest.mark.parametrize(
+    ("prior", "law"), LAWS, ids=lambda value: repr(value) if isinstance(value, dp.models.priors.Prior) else "law"
+)
 def test_a_positive_coordinate_is_sampled_on_the_log_scale_with_its_jacobian(prior, law, rng):
     for theta, proposal in rng.normal(size=(3, 2, 1)):
         log_ratio = float((law.logpdf(np.exp(proposal)) + proposal).sum() - (law.logpdf(np.exp(theta)) + theta).sum())
@@ -83,7 +93,9 @@ def test_a_wrong_density_would_be_noticed():
     assert (accept_bits(dp.Normal(1.0).table(1, False), [0.0], [1.0]) != replayed_bits(-0.51)).any()
 
 
-@pytest.mark.parametrize(("prior", "law"), LAWS, ids=lambda value: repr(value) if isinstance(value, dp.models.priors.Prior) else "law")
+@pytest.mark.parametrize(
+    ("prior", "law"), LAWS, ids=lambda value: repr(value) if isinstance(value, dp.models.priors.Prior) else "law"
+)
 def test_draws_are_quantiles_of_the_law(prior, law):
     uniforms = np.array([1e-9, 0.1, 0.5, 0.77, 1 - 1e-9])
     np.testing.assert_allclose(prior.draw(5, uniforms), law.ppf(uniforms), rtol=1e-6, atol=1e-9)

@@ -18,6 +18,7 @@ from ..gradient.settings import ROUNDED_NORMAL_ERROR
 from .constants import UPWARDS, Arithmetic, Curvature, arithmetic, curvature
 
 if TYPE_CHECKING:
+    from ..._core import Chains, Target
     from ...data.data import Data
     from .forecast import LangevinForecast
 
@@ -86,23 +87,23 @@ class LangevinSettings:
         """Return which iterates leave: the last of each chain."""
         return last_iterates(self.steps, self.draws * chains, draws, warmup)
 
-    def start(self, core: Any, common: dict[str, Any], data: Data) -> Any:
+    def start(self, core: Any, target: Target, chains: Chains, data: Data) -> Any:
         """Return the run in the compiled core, or refuse records for which its price would be wrong."""
-        self._refuse_other_targets(common)
+        self._refuse_other_targets(target)
         if data.public.n > self.public.n:
             raise InvalidArgument(
                 f"the data have more records than public_n = {self.public.n} says they can have; this run is priced "
                 "for at most that many. Declare a larger public_n and plan again"
             )
-        if self.model.lipschitz(self.public) is None and np.isnan(common["rows"]).any():
+        if self.model.lipschitz(self.public) is None and np.isnan(data._rows).any():
             raise InvalidArgument(
                 f"{type(self.model).__name__} by Langevin takes no records with NaN or infinite values, not even with "
                 'on_invalid="drop": remove them first'
             )
         errors = self.arithmetic
         return core.LangevinRun(
-            **common,
-            coded=data._coded,
+            target,
+            chains,
             step_size=self.step_size,
             steps=self.steps,
             weight=self.w,
@@ -112,11 +113,11 @@ class LangevinSettings:
             radius=errors.box.radius.tolist(),
         )
 
-    def _refuse_other_targets(self, common: dict[str, Any]) -> None:
+    def _refuse_other_targets(self, target: Target) -> None:
         model = self.model
-        same = (common["model"], common["intercept"]) == (model.core_name, model.has_intercept)
-        same &= tuple(common["constants"]) == tuple(model.constants)
-        same &= np.array_equal(common["prior"], model.prior_table(self.public))
+        same = (target.model, target.intercept) == (model.core_name, model.has_intercept)
+        same &= tuple(target.constants) == tuple(model.constants)
+        same &= np.array_equal(target.prior, model.prior_table(self.public))
         if not same:
             raise InvalidArgument("the model or prior is not the one this run was priced for; use pydpmc.plan")
 
