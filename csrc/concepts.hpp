@@ -1,97 +1,29 @@
 // READ FIRST. The vocabulary of the core.
 //
-// Records    the private rows, each [x_0 .. x_{d-1}, y], stored once by pydpmc.Data and never copied.
-//            Arithmetic is in double precision, whatever they are stored in, but for the sums of
+// Records    (records.hpp) the private rows, each [x_0 .. x_{d-1}, y], stored once by pydpmc.Data and never
+//            copied. Arithmetic is in double precision, whatever they are stored in, but for the sums of
 //            kernels/gradient/narrow_gradient.hpp. What is sampled, clipped and protected is a unit: a
 //            record, or a group of them if there are groups.
 // ModelSpec  which likelihood, and its public constants. theta = ([intercept,] slopes [, log sigma]);
 //            with a predictor per class (softmax): ([intercepts by class,] slopes class by class).
-// Model      (csrc/models) prepare(spec, theta): what a record needs of theta;
-//            loglik(predictor, target, prepared): eight records at a time, up to terms free of theta.
+// Model      (csrc/models) facts, prepare(spec, theta): what a record needs of theta; loglik and score of
+//            (predictor, target, prepared): eight records at a time, up to terms free of theta.
 // Grid       the public integer grid on which a record's clipped contribution is rounded.
-// Sampler    (csrc/samplers) parameters, State, init, step.
+// GradientSampler  (csrc/samplers) what to do with a noised gradient: start, step, state.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "records.hpp"
 
 namespace pydpmc {
 
-// fixed16: features are whole numbers of fixed16_step, the target is a float in
-// the two numbers after them.
-enum class Storage : int { float64, float32, fixed16 };
-constexpr double fixed16_step = 0x1p-14;  // a power of two, so that to multiply by it is exact
-
-// |x|^2 of every row, if they are at hand: in an array of their own, or within the rows.
-struct RowSquares {
-  const double* first = nullptr;
-  int64_t stride = 1;
-
-  [[gnu::always_inline]] explicit operator bool() const noexcept { return first != nullptr; }
-  [[gnu::always_inline]] const double* of(int64_t row) const noexcept { return first + row * stride; }
-};
-
-// Rows once more, short: the blocks of columns that are one-hot as codes, a code being the column that has
-// the row's one value, or `columns` of the records if none has it; their other columns as numbers. Of single
-// records with a target, if they are at hand. kernels/gradient/coded_gradient.hpp says what a row holds.
-struct CodedRows {
-  const double* first = nullptr;
-  int stride = 0;  // doubles from row to row
-  int numbers = 0, codes = 0;
-  int padded = 0;  // numbers, to a multiple of four
-  const int32_t* number_columns = nullptr;
-
-  [[gnu::always_inline]] explicit operator bool() const noexcept { return first != nullptr; }
-  [[gnu::always_inline]] const double* row(int64_t i) const noexcept { return first + i * stride; }
-};
-
-struct Records {
-  const void* rows;
-  Storage storage;
-  int64_t n;
-  int columns;      // features, the target not counted
-  int stride;       // numbers from row to row
-  bool has_target;  // the target, if any, is at index `columns`
-
-  // The unit of privacy is a group of rows, from group_start[g] to group_start[g + 1] - 1, or a row if null.
-  const int64_t* group_start = nullptr;
-  int64_t groups = 0;
-  RowSquares squares{};
-  CodedRows coded{};
-
-  [[gnu::always_inline]] int64_t units() const noexcept { return group_start ? groups : n; }
-  [[gnu::always_inline]] int64_t first_row(int64_t unit) const noexcept {
-    return group_start ? group_start[unit] : unit;
-  }
-};
-
-// The units that a sum visits: those named by `index`, or first ..
-// first+count-1 without one. Those of the next step, if known, may be fetched
-// early.
-struct Batch {
-  const uint32_t* index;
-  int64_t count;
-  int64_t first = 0;
-  const uint32_t* next = nullptr;
-  int64_t next_count = 0;
-
-  [[gnu::always_inline]] int64_t at(int64_t i) const noexcept { return index ? index[i] : first + i; }
-  [[gnu::always_inline]] int64_t at_or_after(int64_t i) const noexcept {
-    return i < count ? at(i) : i - count < next_count ? next[i - count] : at(count - 1);
-  }
-};
-
-enum class ModelKind : int {
-  logistic_regression,
-  linear_regression,
-  bernoulli_logit,
-  gaussian_mean,
-  gaussian_mixture,
-  poisson_regression,
-  hinge_classifier,
-  huber_regression,
-  softmax_regression,
-};
+// Which model: its place in the list of models/all.hpp. models/facts.hpp finds it by name.
+enum class ModelKind : int {};
 
 struct ModelSpec {
   ModelKind kind;
@@ -138,5 +70,47 @@ struct RatioSum {
     return *this;
   }
 };
+
+// What the core knows of a model before it sees a record. A model without slopes has a fixed number of
+// parameters; its predictor is the record's only column.
+template <class M>
+concept ModelFacts = requires {
+  { M::name } -> std::convertible_to<std::string_view>;
+  requires std::same_as<decltype(M::has_slopes), const bool>;
+  requires std::same_as<decltype(M::has_target), const bool>;
+  requires std::same_as<decltype(M::has_classes), const bool>;
+  requires M::has_slopes || M::parameters >= 1;
+};
+
+// log p(x | theta) and its gradient, eight records at a time. A softmax has its own (kernels/softmax.hpp).
+template <class M, class Types>
+concept Likelihood = requires(typename Types::Doubles predictor, typename Types::Doubles target,
+                              const typename Types::Prepared& prepared) {
+  { M::loglik(predictor, target, prepared) } noexcept -> std::same_as<typename Types::Doubles>;
+  { M::score(predictor, target, prepared) } noexcept -> std::same_as<typename Types::Score>;
+};
+
+// `Types` is ModelTypes of models/prepared.hpp, of one instruction set.
+template <class M, class Types>
+concept Model = ModelFacts<M> && (M::has_classes || Likelihood<M, Types>) &&
+                requires(const ModelSpec& spec, const double* theta, double* slopes) {
+                  { M::prepare(spec, theta, slopes) } noexcept -> std::same_as<typename Types::Prepared>;
+                };
+
+class Stream;
+class Parameters;  // the public numbers of a sampler by name: samplers/parameters.hpp
+
+// theta moves along g, the noised gradient of minus the log density; all that a sampler carries from step to
+// step is a function of released quantities, allocated by start(dim), and named by state() as a tuple of
+// references (samplers/state.hpp), so that a checkpoint can hold it.
+template <class S>
+concept GradientSampler = std::constructible_from<S, const Parameters&> && std::copyable<S> &&
+                          requires(S sampler, std::vector<double>& theta, std::vector<double>& g,
+                                   double step_size, Stream& diffusion, std::size_t dim) {
+                            { S::name } -> std::convertible_to<std::string_view>;
+                            sampler.start(dim);
+                            { sampler.step(theta, g, step_size, diffusion) } noexcept;
+                            sampler.state();
+                          };
 
 }  // namespace pydpmc

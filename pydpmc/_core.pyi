@@ -14,7 +14,7 @@ def use_isa(isa: str) -> bool: ...
 def has_openmp() -> bool: ...
 def hardware_threads() -> int: ...
 
-class BarkerRun:
+class Target:
     def __init__(
         self,
         *,
@@ -25,6 +25,47 @@ class BarkerRun:
         intercept: bool,
         constants: tuple[float, float],
         prior: NDArray[np.float64],
+        group_start: NDArray[np.int64] | None = None,
+        squares: NDArray[np.float64] | None = None,
+        coded: Coded | None = None,
+    ) -> None: ...
+    def with_squares(self, squares: NDArray[np.float64]) -> Target: ...
+    @property
+    def model(self) -> str: ...
+    @property
+    def intercept(self) -> bool: ...
+    @property
+    def constants(self) -> list[float]: ...
+    @property
+    def prior(self) -> NDArray[np.float64]: ...
+
+class Chains:
+    def __init__(
+        self,
+        *,
+        init: NDArray[np.float64],
+        draws: NDArray[np.float64],
+        warmup: int,
+        thin: int,
+        seed: int | None,
+    ) -> None: ...
+    @property
+    def init(self) -> NDArray[np.float64]: ...
+    @property
+    def draws(self) -> NDArray[np.float64]: ...
+    @property
+    def warmup(self) -> int: ...
+    @property
+    def thin(self) -> int: ...
+    @property
+    def seed(self) -> int | None: ...
+
+class BarkerRun:
+    def __init__(
+        self,
+        target: Target,
+        chains: Chains,
+        *,
         proposal: int,
         radius: float,
         factor: list[float],
@@ -37,12 +78,6 @@ class BarkerRun:
         x_max: float,
         atoms: list[float],
         weights: list[float],
-        init: NDArray[np.float64],
-        draws: NDArray[np.float64],
-        warmup: int,
-        thin: int,
-        seed: int | None,
-        group_start: NDArray[np.int64] | None = None,
         gaps: random.GapTables | None = None,
         most: int = 0,
     ) -> None: ...
@@ -107,14 +142,9 @@ def minibatch_profile(
 class GradientRun:
     def __init__(
         self,
+        target: Target,
+        chains: Chains,
         *,
-        rows: Rows,
-        columns: int,
-        has_target: bool,
-        model: str,
-        intercept: bool,
-        constants: tuple[float, float],
-        prior: NDArray[np.float64],
         sampler: str,
         parameters: dict[str, list[float]],
         sampling: str,
@@ -126,14 +156,6 @@ class GradientRun:
         weight: float,
         step_size: list[float],
         noise: list[float],
-        init: NDArray[np.float64],
-        draws: NDArray[np.float64],
-        warmup: int,
-        thin: int,
-        seed: int | None,
-        group_start: NDArray[np.int64] | None = None,
-        squares: NDArray[np.float64] | None = None,
-        coded: Coded | None = None,
     ) -> None: ...
     def advance(self, steps: int, threads: int, block: int) -> None: ...
     def state(self) -> list[float]: ...
@@ -146,14 +168,9 @@ class GradientRun:
 class LangevinRun:
     def __init__(
         self,
+        target: Target,
+        chains: Chains,
         *,
-        rows: NDArray[np.float64],
-        columns: int,
-        has_target: bool,
-        model: str,
-        intercept: bool,
-        constants: tuple[float, float],
-        prior: NDArray[np.float64],
         step_size: float,
         steps: int,
         weight: float,
@@ -161,12 +178,6 @@ class LangevinRun:
         gradient_unit: float,
         centre: list[float],
         radius: list[float],
-        init: NDArray[np.float64],
-        draws: NDArray[np.float64],
-        warmup: int,
-        thin: int,
-        seed: int | None,
-        coded: Coded | None = None,
     ) -> None: ...
     def advance(self, steps: int, threads: int, block: int) -> None: ...
     @property
@@ -194,25 +205,15 @@ def gradient_sum(
 class NutsRun:
     def __init__(
         self,
+        target: Target,
+        chains: Chains,
         *,
-        rows: Rows,
-        columns: int,
-        has_target: bool,
-        model: str,
-        intercept: bool,
-        constants: tuple[float, float],
-        prior: NDArray[np.float64],
         weight: float,
         prior_weight: float,
         loglik_range: tuple[float, float],
         target_accept: float,
         max_depth: int,
         jitter: float,
-        init: NDArray[np.float64],
-        draws: NDArray[np.float64],
-        warmup: int,
-        thin: int,
-        seed: int | None,
     ) -> None: ...
     def advance(self, steps: int, threads: int, block: int) -> None: ...
     @property

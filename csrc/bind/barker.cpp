@@ -6,8 +6,8 @@
 #include <pybind11/stl.h>
 
 #include <cmath>
-#include <optional>
-#include <string>
+#include <memory>
+#include <vector>
 
 #include "bind/sampling.hpp"
 #include "bind/target.hpp"
@@ -48,28 +48,21 @@ Barker barker_of(double shift_per_clip, double clip, int bits, int64_t batch, in
 
 class BoundRun {
  public:
-  BoundRun(RowsArray rows, int columns, bool has_target, const std::string& model, bool intercept,
-           std::array<double, 2> constants, const Array& prior, int proposal, double radius,
-           std::vector<double> factor, double shift_per_clip, double clip, int bits, int64_t batch,
-           double v_max, double c, double x_max, std::vector<double> atoms, std::vector<double> weights,
-           Array init, Array draws, int64_t warmup, int64_t thin, std::optional<uint64_t> seed,
-           Starts group_start, std::shared_ptr<GapTables> gaps, int64_t most)
-      : rows_(std::move(rows)), draws_(std::move(draws)), group_start_(std::move(group_start)) {
-    const int dim = require_chains(init, draws_, warmup, thin);
-    const size_t d = static_cast<size_t>(dim);
+  BoundRun(TargetHandle target, ChainsHandle chains, int proposal, double radius, std::vector<double> factor,
+           double shift_per_clip, double clip, int bits, int64_t batch, double v_max, double c, double x_max,
+           std::vector<double> atoms, std::vector<double> weights, std::shared_ptr<GapTables> gaps,
+           int64_t most)
+      : target_(std::move(target)), chains_(std::move(chains)) {
+    const Target& of = target_->target();
+    const size_t d = static_cast<size_t>(of.model.dim);
     require(factor.size() == d || factor.size() == d * d, "factor must be a diagonal or a square matrix");
     require(proposal >= 0 && proposal <= 3 && radius > 0, "unknown proposal");
-    const Records records = records_of(rows_, columns, has_target, group_start_);
-    require(!group_start_ || batch == 0, "groups have no minibatch test");
-    units_ = records.units();
-    const ModelSpec spec = model_of(model, records, intercept, constants, dim);
-    run_ = std::make_unique<BarkerRun>(
-        Target{records, spec, prior_of(prior, dim)},
-        barker_of(shift_per_clip, clip, bits, batch, records.units(), v_max, c, x_max, std::move(atoms),
-                  std::move(weights), std::move(gaps), most),
-        Proposal{static_cast<ProposalKind>(proposal), radius, std::move(factor)},
-        seed ? key_from_seed(*seed) : key_from_os(), !seed.has_value(), static_cast<int>(init.shape(0)),
-        init.data(), Draws{draws_.mutable_data(), warmup, thin, draws_.shape(1)});
+    require(!of.records.group_start || batch == 0, "groups have no minibatch test");
+    run_ =
+        std::make_unique<BarkerRun>(of, chains_->of(of),
+                                    barker_of(shift_per_clip, clip, bits, batch, units(), v_max, c, x_max,
+                                              std::move(atoms), std::move(weights), std::move(gaps), most),
+                                    Proposal{static_cast<ProposalKind>(proposal), radius, std::move(factor)});
   }
 
   void advance(int64_t steps, int threads, int64_t block) {
@@ -80,7 +73,7 @@ class BoundRun {
 
   Array audit(const std::vector<double>& theta, const std::vector<double>& proposal, int64_t first,
               int64_t count) {
-    require(theta.size() == proposal.size() && static_cast<py::ssize_t>(theta.size()) == draws_.shape(2),
+    require(theta.size() == proposal.size() && static_cast<int>(theta.size()) == target_->target().model.dim,
             "theta and proposal must have dim entries");
     require(count >= 0, "count must not be negative");
     const auto bits = run_->audit(theta, proposal, first, count);
@@ -90,13 +83,11 @@ class BoundRun {
   }
 
   BarkerRun& run() { return *run_; }
-  int64_t units() const { return units_; }
+  int64_t units() const { return target_->records().units(); }
 
  private:
-  RowsArray rows_;
-  Array draws_;
-  Starts group_start_;
-  int64_t units_ = 0;
+  TargetHandle target_;
+  ChainsHandle chains_;
   std::unique_ptr<BarkerRun> run_;
 };
 
@@ -109,17 +100,13 @@ void bind_barker(py::module_& m) {
   m.def("has_openmp", &has_openmp);
   m.def("hardware_threads", &hardware_threads);
   py::class_<BoundRun>(m, "BarkerRun")
-      .def(py::init<RowsArray, int, bool, const std::string&, bool, std::array<double, 2>, const Array&, int,
-                    double, std::vector<double>, double, double, int, int64_t, double, double, double,
-                    std::vector<double>, std::vector<double>, Array, Array, int64_t, int64_t,
-                    std::optional<uint64_t>, Starts, std::shared_ptr<GapTables>, int64_t>(),
-           py::kw_only(), py::arg("rows").noconvert(), py::arg("columns"), py::arg("has_target"),
-           py::arg("model"), py::arg("intercept"), py::arg("constants"), py::arg("prior"),
-           py::arg("proposal"), py::arg("radius"), py::arg("factor"), py::arg("shift_per_clip"),
-           py::arg("clip"), py::arg("bits"), py::arg("batch"), py::arg("v_max"), py::arg("c"),
-           py::arg("x_max"), py::arg("atoms"), py::arg("weights"), py::arg("init"),
-           py::arg("draws").noconvert(), py::arg("warmup"), py::arg("thin"), py::arg("seed"),
-           py::arg("group_start").noconvert() = py::none(), py::arg("gaps") = py::none(), py::arg("most") = 0)
+      .def(py::init<TargetHandle, ChainsHandle, int, double, std::vector<double>, double, double, int,
+                    int64_t, double, double, double, std::vector<double>, std::vector<double>,
+                    std::shared_ptr<GapTables>, int64_t>(),
+           py::arg("target"), py::arg("chains"), py::kw_only(), py::arg("proposal"), py::arg("radius"),
+           py::arg("factor"), py::arg("shift_per_clip"), py::arg("clip"), py::arg("bits"), py::arg("batch"),
+           py::arg("v_max"), py::arg("c"), py::arg("x_max"), py::arg("atoms"), py::arg("weights"),
+           py::arg("gaps") = py::none(), py::arg("most") = 0)
       .def("advance", &BoundRun::advance, py::arg("steps"), py::arg("threads"), py::arg("block"))
       .def("state", [](BoundRun& r) { return r.run().state(); })
       .def(

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "bind/target.hpp"
+#include "bind/records.hpp"
 #include "isa/dispatch.hpp"
 #include "query/gradient_query.hpp"
 #include "threads/parallel.hpp"

@@ -6,8 +6,8 @@
 #include <pybind11/stl.h>
 
 #include <cmath>
-#include <optional>
-#include <string>
+#include <memory>
+#include <vector>
 
 #include "bind/target.hpp"
 
@@ -52,27 +52,20 @@ void require_headroom(double clip, double gradient_unit, int64_t n, double weigh
 
 class BoundLangevinRun {
  public:
-  BoundLangevinRun(RowsArray rows, int columns, bool has_target, const std::string& model, bool intercept,
-                   std::array<double, 2> constants, const Array& prior, double step_size, int64_t steps,
-                   double weight, double clip, double gradient_unit, const std::vector<double>& centre,
-                   const std::vector<double>& radius, Array init, Array draws, int64_t warmup, int64_t thin,
-                   std::optional<uint64_t> seed, Coded coded)
-      : rows_(std::move(rows)), draws_(std::move(draws)), coded_(std::move(coded)) {
-    const int dim = require_chains(init, draws_, warmup, thin);
-    require(steps >= 1 && draws_.shape(1) == 1 && warmup == steps - 1 && thin == 1,
+  BoundLangevinRun(TargetHandle target, ChainsHandle chains, double step_size, int64_t steps, double weight,
+                   double clip, double gradient_unit, const std::vector<double>& centre,
+                   const std::vector<double>& radius)
+      : target_(std::move(target)), chains_(std::move(chains)) {
+    target_->require_single_records();
+    require(steps >= 1 && chains_->kept() == 1 && chains_->warmup() == steps - 1 && chains_->thin() == 1,
             "only the last iterate of each chain may be kept");
     require(step_size > 0 && std::isfinite(step_size) && weight > 0 && std::isfinite(weight),
             "step_size and weight must be positive and finite");
-    Records records = records_of(rows_, columns, has_target);
-    records.coded = coded_of(coded_, records);
-    const Prior terms = prior_of(prior, dim);
-    Box box = box_of(centre, radius, Langevin::grid_unit(step_size), dim);
-    require_headroom(clip, gradient_unit, records.n, weight, step_size, terms, box);
-    run_ = std::make_unique<LangevinRun>(
-        Target{records, model_of(model, records, intercept, constants, dim), terms},
-        GradientGrid{clip, 1.0 / gradient_unit}, Langevin(step_size, weight, gradient_unit, std::move(box)),
-        steps, seed ? key_from_seed(*seed) : key_from_os(), !seed.has_value(),
-        static_cast<int>(init.shape(0)), init.data(), draws_.mutable_data());
+    const Target& of = target_->target();
+    Box box = box_of(centre, radius, Langevin::grid_unit(step_size), of.model.dim);
+    require_headroom(clip, gradient_unit, of.records.n, weight, step_size, of.prior, box);
+    run_ = std::make_unique<LangevinRun>(of, chains_->of(of), GradientGrid{clip, 1.0 / gradient_unit},
+                                         Langevin(step_size, weight, gradient_unit, std::move(box)), steps);
   }
 
   void advance(int64_t steps, int threads, int64_t block) {
@@ -84,9 +77,8 @@ class BoundLangevinRun {
   int64_t steps_done() const { return run_->steps_done(); }
 
  private:
-  RowsArray rows_;
-  Array draws_;
-  Coded coded_;
+  TargetHandle target_;
+  ChainsHandle chains_;
   std::unique_ptr<LangevinRun> run_;
 };
 
@@ -98,16 +90,10 @@ void bind_langevin(py::module_& m) {
   using namespace pydpmc;
   using Run = BoundLangevinRun;
   py::class_<Run>(m, "LangevinRun")
-      .def(py::init<RowsArray, int, bool, const std::string&, bool, std::array<double, 2>, const Array&,
-                    double, int64_t, double, double, double, const std::vector<double>&,
-                    const std::vector<double>&, Array, Array, int64_t, int64_t, std::optional<uint64_t>,
-                    Coded>(),
-           py::kw_only(), py::arg("rows").noconvert(), py::arg("columns"), py::arg("has_target"),
-           py::arg("model"), py::arg("intercept"), py::arg("constants"), py::arg("prior"),
-           py::arg("step_size"), py::arg("steps"), py::arg("weight"), py::arg("clip"),
-           py::arg("gradient_unit"), py::arg("centre"), py::arg("radius"), py::arg("init"),
-           py::arg("draws").noconvert(), py::arg("warmup"), py::arg("thin"), py::arg("seed"),
-           py::arg("coded").noconvert() = py::none())
+      .def(py::init<TargetHandle, ChainsHandle, double, int64_t, double, double, double,
+                    const std::vector<double>&, const std::vector<double>&>(),
+           py::arg("target"), py::arg("chains"), py::kw_only(), py::arg("step_size"), py::arg("steps"),
+           py::arg("weight"), py::arg("clip"), py::arg("gradient_unit"), py::arg("centre"), py::arg("radius"))
       .def("advance", &Run::advance, py::arg("steps"), py::arg("threads"), py::arg("block"))
       .def_property_readonly("steps_done", &Run::steps_done);
 }

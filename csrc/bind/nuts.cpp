@@ -27,21 +27,16 @@ Tempering tempering_of(double weight, double prior_weight, std::array<double, 2>
 
 class BoundNutsRun {
  public:
-  BoundNutsRun(RowsArray rows, int columns, bool has_target, const std::string& model, bool intercept,
-               std::array<double, 2> constants, const Array& prior, double weight, double prior_weight,
-               std::array<double, 2> loglik_range, double target_accept, int max_depth, double jitter,
-               Array init, Array draws, int64_t warmup, int64_t thin, std::optional<uint64_t> seed)
-      : rows_(std::move(rows)), draws_(std::move(draws)) {
-    const int dim = require_chains(init, draws_, warmup, thin);
-    const Records records = records_of(rows_, columns, has_target);
+  BoundNutsRun(TargetHandle target, ChainsHandle chains, double weight, double prior_weight,
+               std::array<double, 2> loglik_range, double target_accept, int max_depth, double jitter)
+      : target_(std::move(target)), chains_(std::move(chains)) {
+    target_->require_single_records();
     require(target_accept > 0 && target_accept < 1, "target_accept must lie in (0, 1)");
     require(max_depth >= 1 && max_depth <= 20, "max_depth must be 1 to 20");
     require(jitter >= 0 && std::isfinite(jitter), "jitter must be at least 0");
-    run_ = std::make_unique<NutsRun>(
-        Target{records, model_of(model, records, intercept, constants, dim), prior_of(prior, dim)},
-        tempering_of(weight, prior_weight, loglik_range), NutsSpec{warmup, target_accept, max_depth, jitter},
-        seed ? key_from_seed(*seed) : key_from_os(), !seed.has_value(), static_cast<int>(init.shape(0)),
-        init.data(), Draws{draws_.mutable_data(), warmup, thin, draws_.shape(1)});
+    const Target& of = target_->target();
+    run_ = std::make_unique<NutsRun>(of, chains_->of(of), tempering_of(weight, prior_weight, loglik_range),
+                                     NutsSpec{chains_->warmup(), target_accept, max_depth, jitter});
   }
 
   // Blocks are of a size of their own: sums of doubles must not depend on it.
@@ -61,8 +56,8 @@ class BoundNutsRun {
   }
 
  private:
-  RowsArray rows_;
-  Array draws_;
+  TargetHandle target_;
+  ChainsHandle chains_;
   std::unique_ptr<NutsRun> run_;
 };
 
@@ -118,14 +113,11 @@ void bind_nuts(py::module_& m) {
   using namespace pydpmc;
   using Run = BoundNutsRun;
   auto run = py::class_<Run>(m, "NutsRun")
-                 .def(py::init<RowsArray, int, bool, const std::string&, bool, std::array<double, 2>,
-                               const Array&, double, double, std::array<double, 2>, double, int, double,
-                               Array, Array, int64_t, int64_t, std::optional<uint64_t>>(),
-                      py::kw_only(), py::arg("rows").noconvert(), py::arg("columns"), py::arg("has_target"),
-                      py::arg("model"), py::arg("intercept"), py::arg("constants"), py::arg("prior"),
-                      py::arg("weight"), py::arg("prior_weight"), py::arg("loglik_range"),
-                      py::arg("target_accept"), py::arg("max_depth"), py::arg("jitter"), py::arg("init"),
-                      py::arg("draws").noconvert(), py::arg("warmup"), py::arg("thin"), py::arg("seed"))
+                 .def(py::init<TargetHandle, ChainsHandle, double, double, std::array<double, 2>, double, int,
+                               double>(),
+                      py::arg("target"), py::arg("chains"), py::kw_only(), py::arg("weight"),
+                      py::arg("prior_weight"), py::arg("loglik_range"), py::arg("target_accept"),
+                      py::arg("max_depth"), py::arg("jitter"))
                  .def("advance", &Run::advance, py::arg("steps"), py::arg("threads"), py::arg("block"))
                  .def_property_readonly("steps_done", &Run::steps_done);
   bind_statistics(run);

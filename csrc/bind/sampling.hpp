@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "bind/target.hpp"
+#include "bind/records.hpp"
 #include "random/sampling/bernoulli_process.hpp"
 
 namespace pydpmc {

@@ -1,132 +1,17 @@
-// What every binding over records checks: shapes and names, never values.
+// Target and Chains as Python makes them: checked once, whatever runs on them. Both keep their arrays alive.
 #pragma once
 
-#include <pybind11/numpy.h>
-#include <pybind11/pybind11.h>
-
 #include <array>
-#include <cmath>
+#include <memory>
 #include <optional>
-#include <stdexcept>
 #include <string>
-#include <tuple>
+#include <utility>
 
-#include "concepts.hpp"
-#include "models/prior.hpp"
+#include "bind/records.hpp"
+#include "models/target.hpp"
+#include "run/chains.hpp"
 
 namespace pydpmc {
-
-using Array = pybind11::array_t<double, pybind11::array::c_style>;
-using RowsArray = pybind11::array;                                                   // of any of the storages
-using Starts = std::optional<pybind11::array_t<int64_t, pybind11::array::c_style>>;  // of groups
-
-inline void require(bool condition, const char* message) {
-  if (!condition) throw std::invalid_argument(message);
-}
-
-struct NamedModel {
-  const char* name;
-  ModelKind kind;
-  bool has_target;
-};
-
-inline const NamedModel& named_model(const std::string& name) {
-  static const NamedModel models[] = {
-      {"logistic_regression", ModelKind::logistic_regression, true},
-      {"linear_regression", ModelKind::linear_regression, true},
-      {"bernoulli_logit", ModelKind::bernoulli_logit, false},
-      {"gaussian_mean", ModelKind::gaussian_mean, false},
-      {"gaussian_mixture", ModelKind::gaussian_mixture, false},
-      {"poisson_regression", ModelKind::poisson_regression, true},
-      {"hinge_classifier", ModelKind::hinge_classifier, true},
-      {"huber_regression", ModelKind::huber_regression, true},
-      {"softmax_regression", ModelKind::softmax_regression, true},
-  };
-  for (const NamedModel& model : models)
-    if (name == model.name) return model;
-  throw std::invalid_argument("unknown model: " + name);
-}
-
-inline Storage storage_of(const RowsArray& rows) {
-  if (pybind11::isinstance<pybind11::array_t<double>>(rows)) return Storage::float64;
-  if (pybind11::isinstance<pybind11::array_t<float>>(rows)) return Storage::float32;
-  if (pybind11::isinstance<pybind11::array_t<int16_t>>(rows)) return Storage::fixed16;
-  throw std::invalid_argument("rows must be float64, float32 or int16");
-}
-
-inline void require_starts(const Starts& starts, int64_t n) {
-  require(
-      starts->ndim() == 1 && starts->size() >= 2 && starts->at(0) == 0 && starts->at(starts->size() - 1) == n,
-      "group_start must run from 0 to the number of rows");
-  for (pybind11::ssize_t g = 1; g < starts->size(); ++g)
-    require(starts->at(g - 1) < starts->at(g), "group_start must increase");
-}
-
-inline Records records_of(const RowsArray& rows, int columns, bool has_target,
-                          const Starts& starts = std::nullopt) {
-  require(rows.ndim() == 2 && rows.shape(0) >= 1, "rows must be a two-dimensional array with a row");
-  require(rows.flags() & pybind11::array::c_style, "rows must be contiguous");
-  const Storage storage = storage_of(rows);
-  const int target = !has_target ? 0 : storage == Storage::fixed16 ? 2 : 1;
-  require(columns >= 1 && columns + target <= rows.shape(1), "rows are too short for columns");
-  require(columns < 4 || (columns + 3) / 4 * 4 <= rows.shape(1), "rows must be padded to a multiple of four");
-  if (starts) require_starts(starts, rows.shape(0));
-  return {rows.data(),
-          storage,
-          rows.shape(0),
-          columns,
-          static_cast<int>(rows.shape(1)),
-          has_target,
-          starts ? starts->data() : nullptr,
-          starts ? starts->size() - 1 : 0};
-}
-
-// Rows with one-hot blocks as codes, the columns of their numbers, and how many codes they have. That each
-// code is a column, or the number of columns, is pydpmc/codes.py's to see to: a pass over all rows.
-using Coded = std::optional<std::tuple<Array, pybind11::array_t<int32_t, pybind11::array::c_style>, int>>;
-
-inline CodedRows coded_of(const Coded& coded, const Records& records) {
-  if (!coded) return {};
-  const auto& [rows, columns, codes] = *coded;
-  const int numbers = static_cast<int>(columns.size()),
-            padded = numbers < 4 ? numbers : (numbers + 3) / 4 * 4;
-  require(rows.ndim() == 2 && rows.shape(0) == records.n && columns.ndim() == 1 && numbers >= 1 &&
-              numbers <= records.columns && codes >= 4 && codes % 4 == 0 && records.has_target &&
-              !records.group_start && padded + 3 + codes / 4 <= rows.shape(1),
-          "coded rows do not belong to these records");
-  for (int j = 0; j < numbers; ++j)
-    require(columns.at(j) >= 0 && columns.at(j) < records.columns,
-            "coded rows name a column that is not there");
-  return {rows.data(), static_cast<int>(rows.shape(1)), numbers, codes, padded, columns.data()};
-}
-
-inline int classes_of(double constant) {
-  require(constant >= 2 && constant <= 65536 && constant == std::floor(constant),
-          "classes must be a whole number from 2 to 65536");
-  return static_cast<int>(constant);
-}
-
-inline ModelSpec model_of(const std::string& name, const Records& records, bool intercept,
-                          const std::array<double, 2>& constants, int dim) {
-  const NamedModel& model = named_model(name);
-  require(records.has_target || !model.has_target, "the model needs a target");
-  require(records.storage != Storage::fixed16 || model.has_target, "fixed16 needs a model with a target");
-  const bool linear = model.kind != ModelKind::bernoulli_logit && model.kind != ModelKind::gaussian_mixture;
-  require(dim >= 1 && (!linear || dim >= records.columns + (intercept ? 1 : 0)),
-          "theta is too short for the model");
-  require(model.kind != ModelKind::gaussian_mixture || dim == 2, "the mixture has two parameters");
-  const int predictors = model.kind == ModelKind::softmax_regression ? classes_of(constants[0]) : 1;
-  require(
-      predictors == 1 || dim == static_cast<int64_t>(predictors) * (records.columns + (intercept ? 1 : 0)),
-      "a softmax has a row of coefficients per class");
-  return {model.kind, records.columns, intercept, {constants[0], constants[1]}, dim, predictors};
-}
-
-// A clip so small that 2^bits / clip overflows would turn a ratio of zero into NaN.
-inline void require_grid(double clip, int bits) {
-  require(clip > 0 && std::isfinite(clip), "clip must be positive and finite");
-  require(std::isfinite(std::ldexp(1.0, bits) / clip), "clip is too small for its grid");
-}
 
 inline Prior prior_of(const Array& table, int dim) {
   require(table.ndim() == 2 && table.shape(0) == dim && table.shape(1) == 5,
@@ -138,13 +23,87 @@ inline Prior prior_of(const Array& table, int dim) {
   return prior;
 }
 
-// The length of theta, if starts and draws fit together.
-inline int require_chains(const Array& init, const Array& draws, int64_t warmup, int64_t thin) {
-  require(init.ndim() == 2 && init.shape(0) >= 1 && init.shape(0) < (1 << 24), "init must be (chains, dim)");
-  require(draws.ndim() == 3 && draws.shape(0) == init.shape(0) && draws.shape(2) == init.shape(1),
-          "draws must be (chains, kept, dim)");
-  require(warmup >= 0 && thin >= 1, "warmup must be at least 0 and thin at least 1");
-  return static_cast<int>(init.shape(1));
-}
+// The arguments of the Target in Python. What comes to say about records, such as weights, belongs here.
+struct TargetArguments {
+  RowsArray rows;
+  int columns;
+  bool has_target;
+  std::string model;
+  bool intercept;
+  std::array<double, 2> constants;
+  Array prior;
+  Starts group_start;
+  Squares squares;
+  Coded coded;
+};
+
+class BoundTarget {
+ public:
+  explicit BoundTarget(TargetArguments given) : given_(std::move(given)) {
+    require(given_.prior.ndim() == 2, "prior must have a row per parameter");
+    Records& records = target_.records;
+    records = records_of(given_.rows, given_.columns, given_.has_target, given_.group_start);
+    records.squares = squares_of_rows(given_.squares, records.n);
+    records.coded = coded_of(given_.coded, records);
+    const int dim = static_cast<int>(given_.prior.shape(0));
+    target_.model = model_of(given_.model, records, given_.intercept, given_.constants, dim);
+    target_.prior = prior_of(given_.prior, dim);
+  }
+
+  BoundTarget with_squares(Squares squares) const {
+    TargetArguments changed = given_;
+    changed.squares = std::move(squares);
+    return BoundTarget(std::move(changed));
+  }
+
+  const Target& target() const { return target_; }
+  const Records& records() const { return target_.records; }
+  const TargetArguments& given() const { return given_; }
+
+  // Every run on single records says so.
+  void require_single_records() const {
+    require(!target_.records.group_start, "this run takes single records, not groups");
+  }
+
+ private:
+  TargetArguments given_;
+  Target target_{};
+};
+
+class BoundChains {
+ public:
+  BoundChains(Array init, Array draws, int64_t warmup, int64_t thin, std::optional<uint64_t> seed)
+      : init_(std::move(init)), draws_(std::move(draws)), warmup_(warmup), thin_(thin), seed_(seed) {
+    require(init_.ndim() == 2 && init_.shape(0) >= 1 && init_.shape(0) < (1 << 24),
+            "init must be (chains, dim)");
+    require(draws_.ndim() == 3 && draws_.shape(0) == init_.shape(0) && draws_.shape(2) == init_.shape(1),
+            "draws must be (chains, kept, dim)");
+    require(warmup >= 0 && thin >= 1, "warmup must be at least 0 and thin at least 1");
+  }
+
+  // With a key of its own for every run, unless there is a seed.
+  Chains of(const Target& target) {
+    require(init_.shape(1) == target.model.dim, "init and prior differ in the length of theta");
+    return {seed_ ? key_from_seed(*seed_) : key_from_os(), !seed_.has_value(),
+            static_cast<int>(init_.shape(0)), init_.data(),
+            Draws{draws_.mutable_data(), warmup_, thin_, draws_.shape(1)}};
+  }
+
+  const Array& init() const { return init_; }
+  const Array& draws() const { return draws_; }
+  int64_t warmup() const { return warmup_; }
+  int64_t thin() const { return thin_; }
+  int64_t kept() const { return draws_.shape(1); }
+  std::optional<uint64_t> seed() const { return seed_; }
+
+ private:
+  Array init_, draws_;
+  int64_t warmup_, thin_;
+  std::optional<uint64_t> seed_;
+};
+
+// What a run holds on to.
+using TargetHandle = std::shared_ptr<BoundTarget>;
+using ChainsHandle = std::shared_ptr<BoundChains>;
 
 }  // namespace pydpmc

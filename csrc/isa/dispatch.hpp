@@ -8,9 +8,10 @@
 
 #include "concepts.hpp"
 #include "kernels/gradient/second_moments.hpp"
-#include "random/sampling/process_place.hpp"
 
 namespace pydpmc {
+
+struct ProcessPlace;  // random/sampling/running_members.hpp
 
 struct KernelTable {
   const char* isa;

@@ -1,5 +1,9 @@
-// The list of models: add yours here and to ModelKind.
+// The list of models: add yours here. Everything else finds it through the list, by its name and its facts.
 #pragma once
+
+#include <cstddef>
+#include <tuple>
+#include <type_traits>
 
 #include "models/bernoulli_logit.hpp"
 #include "models/gaussian_mean.hpp"
@@ -13,29 +17,42 @@
 
 PYDPMC_ISA_BEGIN
 
-template <class Call>
-inline auto with_model(ModelKind kind, Call call) noexcept {
-  switch (kind) {
-    case ModelKind::logistic_regression:
-      return call(LogisticRegression{});
-    case ModelKind::linear_regression:
-      return call(LinearRegression{});
-    case ModelKind::bernoulli_logit:
-      return call(BernoulliLogit{});
-    case ModelKind::gaussian_mean:
-      return call(GaussianMean{});
-    case ModelKind::gaussian_mixture:
-      return call(GaussianMixture{});
-    case ModelKind::poisson_regression:
-      return call(PoissonRegression{});
-    case ModelKind::hinge_classifier:
-      return call(HingeClassifier{});
-    case ModelKind::huber_regression:
-      return call(HuberRegression{});
-    case ModelKind::softmax_regression:
-      return call(SoftmaxRegression{});
-  }
-  __builtin_unreachable();
+// clang-format off: one to a line
+using Models = std::tuple<
+    LogisticRegression,
+    LinearRegression,
+    BernoulliLogit,
+    GaussianMean,
+    GaussianMixture,
+    PoissonRegression,
+    HingeClassifier,
+    HuberRegression,
+    SoftmaxRegression>;
+// clang-format on
+
+constexpr std::size_t model_count = std::tuple_size_v<Models>;
+
+// What is listed but is no Model does not compile; the compiler names the struct and what it lacks.
+template <class M>
+consteval bool is_model() {
+  static_assert(Model<M, ModelTypes>, "a struct listed in models/all.hpp is no Model: see concepts.hpp");
+  return true;
+}
+
+template <class... M>
+consteval bool are_models(std::type_identity<std::tuple<M...>>) {
+  return (is_model<M>() && ...);
+}
+
+static_assert(are_models(std::type_identity<Models>{}));
+
+template <std::size_t place = 0, class Call>
+inline auto with_model(ModelKind kind, const Call& call) noexcept {
+  using M = std::tuple_element_t<place, Models>;
+  if constexpr (place + 1 == model_count)
+    return call(M{});
+  else
+    return kind == static_cast<ModelKind>(place) ? call(M{}) : with_model<place + 1>(kind, call);
 }
 
 PYDPMC_ISA_END

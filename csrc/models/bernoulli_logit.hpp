@@ -8,9 +8,11 @@
 PYDPMC_ISA_BEGIN
 
 struct BernoulliLogit {
+  static constexpr std::string_view name = "bernoulli_logit";
   static constexpr bool has_slopes = false;
   static constexpr bool has_target = false;
   static constexpr bool has_classes = false;
+  static constexpr int parameters = 1;
 
   static Prepared prepare(const ModelSpec&, const double* theta, double*) noexcept {
     const double t = theta[0];

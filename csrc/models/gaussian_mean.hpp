@@ -6,6 +6,7 @@
 PYDPMC_ISA_BEGIN
 
 struct GaussianMean {
+  static constexpr std::string_view name = "gaussian_mean";
   static constexpr bool has_slopes = true;
   static constexpr bool has_target = false;
   static constexpr bool has_classes = false;

@@ -7,9 +7,11 @@
 PYDPMC_ISA_BEGIN
 
 struct GaussianMixture {
+  static constexpr std::string_view name = "gaussian_mixture";
   static constexpr bool has_slopes = false;
   static constexpr bool has_target = false;
   static constexpr bool has_classes = false;
+  static constexpr int parameters = 2;
 
   static Prepared prepare(const ModelSpec& spec, const double* theta, double*) noexcept {
     const double s2 = spec.constants[0], first = theta[0], second = theta[0] + theta[1];

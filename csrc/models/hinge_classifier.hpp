@@ -6,6 +6,7 @@
 PYDPMC_ISA_BEGIN
 
 struct HingeClassifier {
+  static constexpr std::string_view name = "hinge_classifier";
   static constexpr bool has_slopes = true;
   static constexpr bool has_target = true;
   static constexpr bool has_classes = false;
@@ -13,6 +14,8 @@ struct HingeClassifier {
   static Prepared prepare(const ModelSpec& spec, const double* theta, double* slopes) noexcept {
     return prepare_linear(spec, theta, slopes);
   }
+
+  static double score_bound(const ModelSpec&) noexcept { return 1.0; }
 
   PYDPMC_INLINE static F8 loglik(F8 eta, F8 y, const Prepared&) noexcept {
     return min(fill(0.0), (2.0 * y - 1.0) * eta - 1.0);

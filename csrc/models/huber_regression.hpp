@@ -7,6 +7,7 @@
 PYDPMC_ISA_BEGIN
 
 struct HuberRegression {
+  static constexpr std::string_view name = "huber_regression";
   static constexpr bool has_slopes = true;
   static constexpr bool has_target = true;
   static constexpr bool has_classes = false;
@@ -17,6 +18,8 @@ struct HuberRegression {
     p.b = spec.constants[1];
     return p;
   }
+
+  static double score_bound(const ModelSpec& spec) noexcept { return spec.constants[1] / spec.constants[0]; }
 
   PYDPMC_INLINE static F8 loglik(F8 eta, F8 y, const Prepared& p) noexcept {
     const F8 z = abs((y - eta) * p.a);

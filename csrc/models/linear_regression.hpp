@@ -8,6 +8,7 @@
 PYDPMC_ISA_BEGIN
 
 struct LinearRegression {
+  static constexpr std::string_view name = "linear_regression";
   static constexpr bool has_slopes = true;
   static constexpr bool has_target = true;
   static constexpr bool has_classes = false;

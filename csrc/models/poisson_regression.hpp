@@ -6,6 +6,7 @@
 PYDPMC_ISA_BEGIN
 
 struct PoissonRegression {
+  static constexpr std::string_view name = "poisson_regression";
   static constexpr bool has_slopes = true;
   static constexpr bool has_target = true;
   static constexpr bool has_classes = false;

@@ -22,6 +22,13 @@ struct Prepared {
   double* scratch = nullptr;
 };
 
+// What the concept Model speaks of.
+struct ModelTypes {
+  using Doubles = F8;
+  using Prepared = PYDPMC_ISA::Prepared;
+  using Score = PYDPMC_ISA::Score;
+};
+
 inline int padded(int columns) noexcept { return (columns + lanes - 1) / lanes * lanes; }
 
 // Splits theta into intercept and slopes; `slopes` has room for padded(columns).

@@ -8,6 +8,7 @@
 PYDPMC_ISA_BEGIN
 
 struct SoftmaxRegression {
+  static constexpr std::string_view name = "softmax_regression";
   static constexpr bool has_slopes = true;
   static constexpr bool has_target = true;
   static constexpr bool has_classes = true;

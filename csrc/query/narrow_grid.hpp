@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "concepts.hpp"
+#include "models/facts.hpp"
 
 namespace pydpmc {
 
@@ -18,16 +19,13 @@ constexpr int least_narrow_bits = 8;
 // Of the factor that multiplies a row, after clipping; infinite if there is no bound.
 inline double factor_bound(const ModelSpec& model, double clip) noexcept {
   const double with_intercept = model.intercept ? clip : std::numeric_limits<double>::infinity();
-  if (model.kind == ModelKind::logistic_regression || model.kind == ModelKind::hinge_classifier)
-    return std::fmin(1.0, with_intercept);
-  if (model.kind == ModelKind::huber_regression)
-    return std::fmin(model.constants[1] / model.constants[0], with_intercept);
-  return with_intercept;
+  return std::fmin(facts_of(model.kind).score_bound(model), with_intercept);
 }
 
+// A row times one factor is the whole gradient, which kernels/gradient/narrow_gradient.hpp takes for granted.
 inline bool is_regression(ModelKind kind) noexcept {
-  return kind != ModelKind::gaussian_mean && kind != ModelKind::gaussian_mixture &&
-         kind != ModelKind::bernoulli_logit;
+  const Facts& facts = facts_of(kind);
+  return facts.has_slopes && facts.has_target && !facts.has_classes;
 }
 
 inline bool has_narrow_sums(const ModelSpec& model, const Records& records) noexcept {

@@ -8,23 +8,22 @@
 
 namespace pydpmc {
 
-BarkerRun::BarkerRun(Target target, Barker barker, Proposal proposal, Key key, bool key_is_secret, int chains,
-                     const double* init, Draws draws)
+BarkerRun::BarkerRun(Target target, const Chains& chains, Barker barker, Proposal proposal)
     : target_(std::move(target)),
       barker_(std::move(barker)),
       proposal_(std::move(proposal)),
-      key_(key),
-      key_is_secret_(key_is_secret),
+      key_(chains.key),
+      key_is_secret_(chains.key_is_secret),
       generation_(fork_generation()),
-      chains_(static_cast<size_t>(chains)),
-      draws_(draws),
+      chains_(static_cast<size_t>(chains.count)),
+      draws_(chains.draws),
       slopes_stride_(slopes_size(target_.model)) {
   const size_t dim = static_cast<size_t>(target_.model.dim);
   const size_t n = static_cast<size_t>(target_.records.n);
   for (size_t c = 0; c < chains_.size(); ++c) {
     Chain& chain = chains_[c];
     chain.theta = apart(dim);
-    std::copy_n(init + c * dim, dim, chain.theta.begin());
+    std::copy_n(chains.init + c * dim, dim, chain.theta.begin());
     chain.proposal = apart(dim);
     chain.direction = apart(dim);
     chain.log_prior = log_prior(target_.prior, chain.theta.data());

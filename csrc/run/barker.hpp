@@ -10,6 +10,7 @@
 #include "models/target.hpp"
 #include "random/key.hpp"
 #include "random/sampling/step_samples.hpp"
+#include "run/chains.hpp"
 #include "samplers/barker.hpp"
 #include "samplers/proposal.hpp"
 #include "threads/chains.hpp"
@@ -29,8 +30,7 @@ struct alignas(cache_line) Chain {
 
 class BarkerRun {
  public:
-  BarkerRun(Target target, Barker barker, Proposal proposal, Key key, bool key_is_secret, int chains,
-            const double* init, Draws draws);
+  BarkerRun(Target target, const Chains& chains, Barker barker, Proposal proposal);
   ~BarkerRun() { wipe(key_); }
   BarkerRun(const BarkerRun&) = delete;
   BarkerRun& operator=(const BarkerRun&) = delete;

@@ -9,44 +9,35 @@ namespace {
 
 AnyGradientSampler at_rest(const AnyGradientSampler& sampler, size_t dim) {
   AnyGradientSampler started = sampler;
-  std::visit(
-      [&](auto& s) {
-        if constexpr (requires { s.v; }) s.v.assign(dim, 0.0);
-        if constexpr (requires { s.start(dim); }) s.start(dim);
-      },
-      started);
+  std::visit([&](auto& s) { s.start(dim); }, started);
   return started;
 }
 
 }  // namespace
 
-GradientRun::GradientRun(Target target, const QuerySpec& query, double weight, Schedule schedule,
-                         const AnyGradientSampler& sampler, Key key, bool key_is_secret, int chains,
-                         const double* init, Draws draws)
+GradientRun::GradientRun(Target target, const Chains& chains, const QuerySpec& query, double weight,
+                         Schedule schedule, const AnyGradientSampler& sampler)
     : target_(std::move(target)),
       prior_slopes_(target_.prior),
       full_(query.sampling == Sampling::full),
       released_(query.moments.coordinates(target_.model.dim)),
       weight_(weight),
       schedule_(std::move(schedule)),
-      key_(key),
-      key_is_secret_(key_is_secret),
+      key_(chains.key),
+      key_is_secret_(chains.key_is_secret),
       generation_(fork_generation()),
-      chains_(static_cast<size_t>(chains)),
-      draws_(draws) {
+      draws_(chains.draws) {
   if (!target_.records.squares) {
     squares_ = squares_of(target_.records);
     target_.records.squares = {squares_.data()};
   }
   const size_t dim = static_cast<size_t>(target_.model.dim);
-  for (size_t c = 0; c < chains_.size(); ++c) {
-    GradientChain& chain = chains_[c];
-    chain.theta = apart(dim);
-    std::copy_n(init + c * dim, dim, chain.theta.begin());
-    chain.noised_sum = apart(released_);
-    chain.gradient = apart(dim);
-    chain.sampler = at_rest(sampler, dim);
-    chain.query = std::make_unique<GradientQuery>(query, target_.model, target_.records);
+  const size_t count = static_cast<size_t>(chains.count);
+  chains_.reserve(count);
+  for (size_t c = 0; c < count; ++c) {
+    chains_.push_back({apart(dim), apart(released_), apart(dim), at_rest(sampler, dim),
+                       std::make_unique<GradientQuery>(query, target_.model, target_.records)});
+    std::copy_n(chains.init + c * dim, dim, chains_.back().theta.begin());
   }
 }
 

@@ -9,6 +9,7 @@
 #include "models/target.hpp"
 #include "query/gradient_query.hpp"
 #include "random/key.hpp"
+#include "run/chains.hpp"
 #include "samplers/all.hpp"
 #include "threads/chains.hpp"
 #include "threads/team.hpp"
@@ -29,9 +30,8 @@ struct alignas(cache_line) GradientChain {
 
 class GradientRun {
  public:
-  GradientRun(Target target, const QuerySpec& query, double weight, Schedule schedule,
-              const AnyGradientSampler& sampler, Key key, bool key_is_secret, int chains, const double* init,
-              Draws draws);
+  GradientRun(Target target, const Chains& chains, const QuerySpec& query, double weight, Schedule schedule,
+              const AnyGradientSampler& sampler);
   ~GradientRun() { wipe(key_); }
   GradientRun(const GradientRun&) = delete;
   GradientRun& operator=(const GradientRun&) = delete;

@@ -8,17 +8,17 @@
 
 namespace pydpmc {
 
-LangevinRun::LangevinRun(Target target, const GradientGrid& grid, Langevin sampler, int64_t steps, Key key,
-                         bool key_is_secret, int chains, const double* init, double* out)
+LangevinRun::LangevinRun(Target target, const Chains& chains, const GradientGrid& grid, Langevin sampler,
+                         int64_t steps)
     : target_(std::move(target)),
       grid_(grid),
       sampler_(std::move(sampler)),
       steps_(steps),
-      key_(key),
-      key_is_secret_(key_is_secret),
+      key_(chains.key),
+      key_is_secret_(chains.key_is_secret),
       generation_(fork_generation()),
-      chains_(static_cast<size_t>(chains)),
-      out_(out) {
+      chains_(static_cast<size_t>(chains.count)),
+      out_(chains.draws.out) {
   squares_ = squares_of(target_.records);
   target_.records.squares = {squares_.data()};
   const size_t dim = static_cast<size_t>(target_.model.dim);
@@ -27,7 +27,7 @@ LangevinRun::LangevinRun(Target target, const GradientGrid& grid, Langevin sampl
     chain.state.resize(dim);
     chain.noise.resize(dim);
     chain.theta.resize(dim);
-    for (size_t j = 0; j < dim; ++j) chain.state[j] = sampler_.nearest_state(init[c * dim + j], j);
+    for (size_t j = 0; j < dim; ++j) chain.state[j] = sampler_.nearest_state(chains.init[c * dim + j], j);
   }
 }
 

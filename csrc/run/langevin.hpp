@@ -8,6 +8,7 @@
 #include "concepts.hpp"
 #include "models/target.hpp"
 #include "random/key.hpp"
+#include "run/chains.hpp"
 #include "samplers/langevin.hpp"
 #include "threads/team.hpp"
 #include "threads/workspaces.hpp"
@@ -16,9 +17,8 @@ namespace pydpmc {
 
 class LangevinRun {
  public:
-  // out[chain][dim] is written once, after `steps` steps.
-  LangevinRun(Target target, const GradientGrid& grid, Langevin sampler, int64_t steps, Key key,
-              bool key_is_secret, int chains, const double* init, double* out);
+  // The draws, one a chain, are written once, after `steps` steps.
+  LangevinRun(Target target, const Chains& chains, const GradientGrid& grid, Langevin sampler, int64_t steps);
   ~LangevinRun() { wipe(key_); }
   LangevinRun(const LangevinRun&) = delete;
   LangevinRun& operator=(const LangevinRun&) = delete;

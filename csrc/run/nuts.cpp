@@ -7,18 +7,17 @@
 
 namespace pydpmc {
 
-NutsRun::NutsRun(Target target, const Tempering& tempering, const NutsSpec& spec, Key key, bool key_is_secret,
-                 int chains, const double* init, Draws draws)
+NutsRun::NutsRun(Target target, const Chains& chains, const Tempering& tempering, const NutsSpec& spec)
     : target_(std::move(target)),
       spec_(spec),
-      key_(key),
-      key_is_secret_(key_is_secret),
+      key_(chains.key),
+      key_is_secret_(chains.key_is_secret),
       generation_(fork_generation()),
-      draws_(draws) {
+      draws_(chains.draws) {
   const size_t dim = static_cast<size_t>(target_.model.dim);
-  for (int c = 0; c < chains; ++c) {
+  for (int c = 0; c < chains.count; ++c) {
     chains_.push_back(std::make_unique<NutsChain>(target_, tempering, spec));
-    const double* start = init + static_cast<size_t>(c) * dim;
+    const double* start = chains.init + static_cast<size_t>(c) * dim;
     chains_.back()->state.theta.assign(start, start + dim);
   }
 }

@@ -7,6 +7,7 @@
 
 #include "models/target.hpp"
 #include "random/key.hpp"
+#include "run/chains.hpp"
 #include "samplers/nuts/log_density.hpp"
 #include "samplers/nuts/nuts.hpp"
 #include "samplers/nuts/warmup.hpp"
@@ -48,8 +49,7 @@ struct NutsChain {
 
 class NutsRun {
  public:
-  NutsRun(Target target, const Tempering& tempering, const NutsSpec& spec, Key key, bool key_is_secret,
-          int chains, const double* init, Draws draws);
+  NutsRun(Target target, const Chains& chains, const Tempering& tempering, const NutsSpec& spec);
   ~NutsRun() { wipe(key_); }
   NutsRun(const NutsRun&) = delete;
   NutsRun& operator=(const NutsRun&) = delete;

@@ -7,14 +7,19 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
 #include "random/noise/normal.hpp"
+#include "samplers/parameters.hpp"
 
 namespace pydpmc {
 
 struct Psgld {
+  static constexpr std::string_view name = "psgld";
+
   double largest_curvature;  // v starts here and never exceeds it: public
   double stability;          // c
   double heat;               // of the noise in g
@@ -24,7 +29,12 @@ struct Psgld {
 
   static constexpr double start_counts = 10.0;  // steps that the start of v is worth
 
-  void start(size_t dim) { excess.assign(dim, largest_curvature); }
+  explicit Psgld(const Parameters& given)
+      : largest_curvature(given.one("largest_curvature")),
+        stability(given.one("stability")),
+        heat(given.one("heat")) {}
+
+  void start(std::size_t dim) { excess.assign(dim, largest_curvature); }
 
   auto state() { return std::tie(excess, seen); }
 

@@ -6,15 +6,22 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <stdexcept>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
+#include "kernels/gradient/second_moments.hpp"
 #include "random/noise/normal.hpp"
+#include "samplers/parameters.hpp"
 #include "samplers/symmetric_eigen.hpp"
 
 namespace pydpmc {
 
 struct Sgfs {
+  static constexpr std::string_view name = "sgfs";
+
   std::vector<double> noise_matrix;     // the diagonal of A
   std::vector<double> prior_precision;  // of each coordinate
   double weight;                        // of a sum of g g^T in J_t: (w N/b) (1 + w (N/b - 1))
@@ -29,9 +36,30 @@ struct Sgfs {
   static constexpr double growth =
       1.1;  // J_t is computed anew when there is this much more to compute it from
 
+  explicit Sgfs(const Parameters& given)
+      : noise_matrix(given.list("noise_matrix")),
+        prior_precision(given.list("prior_precision")),
+        weight(given.one("weight")),
+        centred(given.one("centred")),
+        moment_scale(given.one("moment_scale")),
+        heat(given.one("heat")) {}
+
+  // What the query is to release besides the gradient.
+  static SecondMoments second_moments(const Parameters& given, std::size_t dim) {
+    const SecondMoments moments{given.one("moment_scale"), given.one("moment_clip"),
+                                given.one("moments_noised") != 0.0};
+    if (dim > static_cast<std::size_t>(most_moment_dim))
+      throw std::invalid_argument("too many parameters for second moments");
+    if (!moments.taken() || !(moments.clip > 0.0))
+      throw std::invalid_argument("moment_scale and moment_clip must be positive");
+    if (given.list("noise_matrix").size() != dim || given.list("prior_precision").size() != dim)
+      throw std::invalid_argument("noise_matrix and prior_precision need one entry per parameter");
+    return moments;
+  }
+
   auto state() { return std::tie(moments, eigen.values, eigen.vectors, seen, next_update); }
 
-  void start(size_t dim) {
+  void start(std::size_t dim) {
     moments.assign(dim * (dim + 1) / 2, 0.0);
     matrix.assign(dim * dim, 0.0);
     scratch.assign(dim, 0.0);

@@ -2,16 +2,25 @@
 // with standard deviation sqrt(2a/eta). Deviation from the paper: theta moves by the new v, not the old one.
 #pragma once
 
+#include <cstddef>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
 #include "random/stream.hpp"
+#include "samplers/parameters.hpp"
 
 namespace pydpmc {
 
 struct Sghmc {
+  static constexpr std::string_view name = "sghmc";
+
   double friction;
-  std::vector<double> v;
+  std::vector<double> v{};
+
+  explicit Sghmc(const Parameters& given) : friction(given.one("friction")) {}
+
+  void start(std::size_t dim) { v.assign(dim, 0.0); }
 
   auto state() { return std::tie(v); }
 

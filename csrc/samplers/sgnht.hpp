@@ -4,16 +4,25 @@
 // theta is low by alpha/2.
 #pragma once
 
+#include <cstddef>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
 #include "random/stream.hpp"
+#include "samplers/parameters.hpp"
 
 namespace pydpmc {
 
 struct Sgnht {
+  static constexpr std::string_view name = "sgnht";
+
   double alpha;
-  std::vector<double> v;
+  std::vector<double> v{};
+
+  explicit Sgnht(const Parameters& given) : alpha(given.one("friction")) {}
+
+  void start(std::size_t dim) { v.assign(dim, 0.0); }
 
   auto state() { return std::tie(alpha, v); }
 

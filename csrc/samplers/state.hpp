@@ -1,19 +1,16 @@
-// What a sampler carries from step to step, flattened to numbers for a checkpoint. A sampler that carries
-// anything names it in `state()`: a tuple of references to numbers and vectors of numbers, all of them
-// functions of released quantities.
+// What a sampler carries from step to step, flattened to numbers for a checkpoint. `state()` names it: a
+// tuple of references to numbers and vectors of numbers, all of them functions of released quantities.
 #pragma once
 
 #include <cstddef>
 #include <tuple>
-#include <type_traits>
 #include <vector>
 
 namespace pydpmc {
 
 template <class Sampler, class Visit>
 void for_each_state(Sampler& sampler, const Visit& visit) {
-  if constexpr (!std::is_empty_v<Sampler>)
-    std::apply([&](auto&... part) { (visit(part), ...); }, sampler.state());
+  std::apply([&](auto&... part) { (visit(part), ...); }, sampler.state());
 }
 
 struct AppendState {

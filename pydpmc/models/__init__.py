@@ -1,6 +1,7 @@
-"""The list of models: add yours here, to csrc/models/all.hpp and to ModelKind."""
+"""The list of models: add yours to the imports and to ``__all__``. ``pydpmc`` exports whatever is listed."""
 
-from .base import Block, Model
+from .base import Block as Block
+from .base import Model as Model
 from .bernoulli_logit import BernoulliLogit
 from .gaussian_mean import GaussianMean
 from .gaussian_mixture import GaussianMixture
@@ -11,29 +12,16 @@ from .logistic_regression import LogisticRegression
 from .poisson_regression import PoissonRegression
 from .softmax_regression import SoftmaxRegression
 
-ALL: tuple[type[Model], ...] = (
-    LogisticRegression,
-    LinearRegression,
-    BernoulliLogit,
-    GaussianMean,
-    GaussianMixture,
-    PoissonRegression,
-    HingeClassifier,
-    HuberRegression,
-    SoftmaxRegression,
-)
-
 __all__ = [
-    "ALL",
     "BernoulliLogit",
-    "Block",
     "GaussianMean",
     "GaussianMixture",
     "HingeClassifier",
     "HuberRegression",
     "LinearRegression",
     "LogisticRegression",
-    "Model",
     "PoissonRegression",
     "SoftmaxRegression",
 ]
+
+ALL: tuple[type[Model], ...] = tuple(globals()[name] for name in __all__)

@@ -24,7 +24,7 @@ from ..posterior.fields import Unsafe
 from ..posterior.posterior import Posterior
 from ..posterior.stats import sampler_stats
 from ..samplers.barker.settings import Settings
-from ..samplers.base import Sampler
+from ..samplers.base import Sampler, target_arguments
 from .core_errors import core_errors
 from .progress import Progress, say_resumed
 from .safekeeping import Safekeeping
@@ -96,19 +96,13 @@ def run(
     if unsafe_diagnostics and not isinstance(plan.settings, Settings):
         raise InvalidArgument("unsafe_diagnostics: only the Barker sampler counts what it clips")
     records = _for_model(plan, data)
-    common = {
-        **_target_arguments(plan, records),
-        "init": start_points(plan, release.chains, seed),
-        "draws": out,
-        "warmup": release.warmup,
-        "thin": release.thin,
-        "seed": seed,
-    }
+    init = start_points(plan, release.chains, seed)
     void = _void(plan, seed is not None, unsafe_diagnostics)
     keeping = Safekeeping(plan, data, release, out, ledger, checkpoint)
     keeping.refuse(void)
     with core_errors():
-        core = plan.settings.start(_core, common, records)
+        chains = _core.Chains(init=init, draws=out, warmup=release.warmup, thin=release.thin, seed=seed)
+        core = plan.settings.start(_core, core_target(plan, records), chains, records)
     with keeping, core_errors():
         keeping.begin(core)
         if progress and core.steps_done > 0:
@@ -183,18 +177,9 @@ def _for_model(plan: Plan, data: Data) -> Data:
     return data if labels is None else data.of_labels(labels)
 
 
-def _target_arguments(plan: Plan, data: Data) -> dict[str, Any]:
-    model, public = plan.model, data.public
-    return {
-        "rows": data._rows,
-        "columns": public.width,
-        "has_target": public.has_target,
-        "model": model.core_name,
-        "intercept": model.has_intercept,
-        "constants": model.constants,
-        "prior": model.prior_table(public),
-        **({"group_start": data._group_start} if public.grouped else {}),
-    }
+def core_target(plan: Plan, data: Data) -> _core.Target:
+    """Return the posterior of the plan's model given the data, as the compiled core knows it."""
+    return _core.Target(**target_arguments(plan.model, data), coded=data._coded)
 
 
 def _advance(core: Any, steps: int, threads: int, progress: Progress, keeping: Safekeeping) -> bool:

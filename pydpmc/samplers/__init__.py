@@ -1,8 +1,11 @@
-"""The list of samplers: add yours here."""
+"""The list of samplers: add yours to the imports and to ``__all__``. ``pydpmc`` exports whatever is listed.
+
+A gradient sampler needs no more; any other also belongs to one of the tuples below.
+"""
 
 from .barker.spec import Barker
 from .conjugate.spec import ConjugateSample
-from .gradient.base import GradientSampler
+from .gradient.base import GradientSampler as GradientSampler
 from .gradient.schedules import Constant, Cyclical, Piecewise, Polynomial
 from .gradient.sgfs import SGFS
 from .gradient.sghmc import SGHMC
@@ -13,19 +16,8 @@ from .langevin.spec import Langevin
 from .nuts.spec import NUTS
 from .posterior_sample.spec import PosteriorSample
 
-ALL: tuple[type, ...] = (Barker, SGLD, SGHMC, SGNHT, SGFS, Langevin)  # unconditional
-CONDITIONAL: tuple[type, ...] = (PosteriorSample,)  # the guarantee rests on assumptions
-NOT_PRIVATE: tuple[type, ...] = (NUTS,)
-OF_SOME_MODELS: tuple[type, ...] = (ConjugateSample,)  # unconditional, where the posterior has a closed form
-OF_OTHER_SAMPLERS: tuple[type, ...] = (Hybrid,)
-
 __all__ = [
-    "ALL",
-    "CONDITIONAL",
-    "NOT_PRIVATE",
     "NUTS",
-    "OF_OTHER_SAMPLERS",
-    "OF_SOME_MODELS",
     "SGFS",
     "SGHMC",
     "SGLD",
@@ -34,10 +26,18 @@ __all__ = [
     "ConjugateSample",
     "Constant",
     "Cyclical",
-    "GradientSampler",
     "Hybrid",
     "Langevin",
     "Piecewise",
     "Polynomial",
     "PosteriorSample",
 ]
+
+GRADIENT: tuple[type, ...] = tuple(
+    kind for kind in (globals()[name] for name in __all__) if issubclass(kind, GradientSampler)
+)
+ALL: tuple[type, ...] = (Barker, *GRADIENT, Langevin)  # unconditional
+CONDITIONAL: tuple[type, ...] = (PosteriorSample,)  # the guarantee rests on assumptions
+NOT_PRIVATE: tuple[type, ...] = (NUTS,)
+OF_SOME_MODELS: tuple[type, ...] = (ConjugateSample,)  # unconditional, where the posterior has a closed form
+OF_OTHER_SAMPLERS: tuple[type, ...] = (Hybrid,)

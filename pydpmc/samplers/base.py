@@ -15,6 +15,7 @@ from ..checks import whole
 from ..errors import InvalidArgument
 
 if TYPE_CHECKING:
+    from .._core import Chains, Target
     from ..accounting import Event
     from ..data.data import Data
     from ..data.public import Public
@@ -71,7 +72,7 @@ class RunSettings(Protocol):
     def releases(self, chains: int, draws: int | None, warmup: int | None) -> Release:
         """Return which iterates leave."""
 
-    def start(self, core: Any, common: dict[str, Any], data: Data) -> Any:
+    def start(self, core: Any, target: Target, chains: Chains, data: Data) -> Any:
         """Return the run: an object with ``advance(steps, threads, block)`` and ``steps_done``."""
 
     def forecast(self, model: Model, public: Public, chains: int) -> Any:
@@ -82,6 +83,21 @@ class RunSettings(Protocol):
 
     def rows(self, size: int | None) -> Sequence[tuple[str, str]]:
         """Return the lines of the plan's page that say what runs; `size` is the public number of records."""
+
+
+def target_arguments(model: Model, data: Data) -> dict[str, Any]:
+    """Return the posterior of a model given data, as the arguments of the core's ``Target`` but for codes."""
+    public = data.public
+    return {
+        "rows": data._rows,
+        "columns": public.width,
+        "has_target": public.has_target,
+        "model": model.core_name,
+        "intercept": model.has_intercept,
+        "constants": model.constants,
+        "prior": model.prior_table(public),
+        **({"group_start": data._group_start} if public.grouped else {}),
+    }
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from scipy.stats import beta, binom
 
 import pydpmc as dp
 from pydpmc import _core
-from pydpmc.running.run import _target_arguments
+from pydpmc.running.run import core_target
 
 Floats = npt.NDArray[np.float64]
 
@@ -36,14 +36,9 @@ def planned(records: npt.ArrayLike, offset: float, *, adjacency: str = "replace"
 
 def accepts(plan: Any, data: Any, count: int, seed: int, **changed: float) -> Floats:
     """Return accept bits of the frozen move; `changed` plants a fault behind the plan's back."""
-    core = _core.BarkerRun(
-        **((_target_arguments(plan, data) | plan.settings.core_arguments(_core, data.public)) | changed),
-        init=np.zeros((1, 1)),
-        draws=np.empty((1, 0, 1)),
-        warmup=0,
-        thin=1,
-        seed=seed,
-    )
+    chains = _core.Chains(init=np.zeros((1, 1)), draws=np.empty((1, 0, 1)), warmup=0, thin=1, seed=seed)
+    arguments = plan.settings.core_arguments(_core, data.public) | changed
+    core = _core.BarkerRun(core_target(plan, data), chains, **arguments)
     return np.asarray(core.audit([-1.0], [1.0], 0, count))
 
 

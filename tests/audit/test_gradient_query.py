@@ -24,7 +24,7 @@ import pydpmc as dp
 from pydpmc import _core
 from pydpmc import accounting as acc
 from pydpmc.planning.starts import start_points
-from pydpmc.running.run import _target_arguments
+from pydpmc.running.run import core_target
 
 Floats = npt.NDArray[np.float64]
 
@@ -71,7 +71,7 @@ def planned(setting: Setting, canary: bool) -> tuple[dp.Plan, dp.Data]:
 def noised_sums(setting: Setting, canary: bool, count: int, seed: int, true_noise: float = 1.0) -> Floats:
     """Return sums from the compiled query at theta = 0, in units of the clip; `true_noise` plants a fault."""
     plan, data = planned(setting, canary)
-    common = _target_arguments(plan, data) | {
+    common = {
         "init": start_points(plan, plan.chains, None),
         "draws": np.empty((1, 0, 1)),
         "warmup": 0,
@@ -81,7 +81,12 @@ def noised_sums(setting: Setting, canary: bool, count: int, seed: int, true_nois
     settings = plan.settings
     if true_noise != 1.0:
         object.__setattr__(settings, "heat", true_noise)
-    return np.asarray(settings.start(_core, common, data).audit([0.0], 0, count))[:, 0] / CLIP
+    return (
+        np.asarray(settings.start(_core, core_target(plan, data), _core.Chains(**common), data).audit([0.0], 0, count))[
+            :, 0
+        ]
+        / CLIP
+    )
 
 
 def scores(setting: Setting, canary: bool, runs: int, seed: int, true_noise: float = 1.0) -> Floats:

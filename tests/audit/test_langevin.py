@@ -19,7 +19,8 @@ import pydpmc as dp
 from pydpmc import _core
 from pydpmc import accounting as acc
 from pydpmc.planning.starts import start_points
-from pydpmc.running.run import _target_arguments
+from pydpmc.running.run import core_target
+from pydpmc.samplers.base import target_arguments
 
 Floats = npt.NDArray[np.float64]
 
@@ -43,14 +44,10 @@ def last_iterates(made: tuple[dp.Plan, dp.Data], runs: int, seed: int | None, **
     """Return the last iterates of so many independent chains; `changed` plants a fault behind the plan's back."""
     plan, data = made
     out = np.full((runs, 1, plan.settings.dim), np.nan)
-    arguments = _target_arguments(plan, data) | {
-        "init": start_points(plan, runs, seed),
-        "draws": out,
-        "warmup": plan.settings.steps - 1,
-        "thin": 1,
-        "seed": seed,
-    }
-    core = plan.settings.start(_Altered(changed), arguments, data)
+    last = plan.settings.steps - 1
+    chains = _core.Chains(init=start_points(plan, runs, seed), draws=out, warmup=last, thin=1, seed=seed)
+    altered = _Altered(target_arguments(plan.model, data), changed)
+    core = plan.settings.start(altered, core_target(plan, data), chains, data)
     core.advance(plan.settings.steps, 2, 4096)
     return out[:, 0, 0]
 
@@ -58,11 +55,12 @@ def last_iterates(made: tuple[dp.Plan, dp.Data], runs: int, seed: int | None, **
 class _Altered:
     """The compiled core with some arguments changed."""
 
-    def __init__(self, changed: dict[str, Any]) -> None:
-        self.changed = changed
+    def __init__(self, target: dict[str, Any], changed: dict[str, Any]) -> None:
+        self.target = _core.Target(**{name: changed.get(name, value) for name, value in target.items()})
+        self.changed = {name: value for name, value in changed.items() if name not in target}
 
-    def LangevinRun(self, **arguments: Any) -> Any:
-        return _core.LangevinRun(**(arguments | self.changed))
+    def LangevinRun(self, target: Any, chains: Any, **arguments: Any) -> Any:
+        return _core.LangevinRun(self.target, chains, **(arguments | self.changed))
 
 
 def quieter(plan: dp.Plan, share: float) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from scipy.stats import beta, binom, chisquare
 import pydpmc as dp
 from pydpmc import _core
 from pydpmc.planning.starts import start_points
-from pydpmc.running.run import _target_arguments
+from pydpmc.running.run import core_target
 
 FAR, CLIP = 1000.0, 0.5
 TRIALS, CONFIDENCE, DELTA = 800_000, 1e-6, 1e-3
@@ -33,7 +33,7 @@ def query(y, z, *, adjacency, sampling, batch_size=None, public_n=None, method=d
     plan = dp.plan(dp.LinearRegression(sigma=1.0), data.public, sampler, adjacency=adjacency)
     common = {"init": start_points(plan, plan.chains, 1), "draws": np.empty((1, 1, 1)), "warmup": 0, "thin": 1}
     return plan, lambda seed: plan.settings.start(
-        _core, {**_target_arguments(plan, data), **common, "seed": seed}, data
+        _core, core_target(plan, data), _core.Chains(**common, seed=seed), data
     )
 
 

@@ -19,7 +19,7 @@ import pytest
 import pydpmc as dp
 from pydpmc import _core
 from pydpmc.planning.starts import start_points
-from pydpmc.running.run import _target_arguments
+from pydpmc.running.run import core_target
 
 Floats = npt.NDArray[np.float64]
 
@@ -83,7 +83,7 @@ def started(plan: dp.Plan, records: tuple[Floats, Floats]) -> tuple[Any, Floats]
     data = dp.Data(*records, public_n=RECORDS, on_invalid="drop")
     draws = np.full((1, STEPS, WIDTH), np.nan)
     common = {"init": start_points(plan, plan.chains, SEED), "draws": draws, "warmup": 0, "thin": 1, "seed": SEED}
-    return plan.settings.start(_core, _target_arguments(plan, data) | common, data), draws
+    return plan.settings.start(_core, core_target(plan, data), _core.Chains(**common), data), draws
 
 
 def words(plan: dp.Plan, records: tuple[Floats, Floats]) -> npt.NDArray[np.int64]:

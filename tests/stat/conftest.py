@@ -12,7 +12,7 @@ import pytest
 import pydpmc as dp
 from pydpmc import _core
 from pydpmc.planning.starts import start_points
-from pydpmc.running.run import _target_arguments
+from pydpmc.running.run import core_target
 
 Floats = npt.NDArray[np.float64]
 
@@ -46,10 +46,9 @@ def compiled_run() -> Callable[..., Any]:
     def build(plan: dp.Plan, data: dp.Data, seed: int, **changed: Any) -> tuple[Any, Floats]:
         """Return the compiled run of a plan, all draws kept, and the array it fills."""
         draws = np.full((plan.chains, plan.settings.steps, plan.settings.walk.dim), np.nan)
-        arguments = (_target_arguments(plan, data) | plan.settings.core_arguments(_core, data.public)) | changed
-        core = _core.BarkerRun(
-            **arguments, init=start_points(plan, plan.chains, seed), draws=draws, warmup=0, thin=1, seed=seed
-        )
-        return core, draws
+        arguments = plan.settings.core_arguments(_core, data.public) | changed
+        init = start_points(plan, plan.chains, seed)
+        chains = _core.Chains(init=init, draws=draws, warmup=0, thin=1, seed=seed)
+        return _core.BarkerRun(core_target(plan, data), chains, **arguments), draws
 
     return build

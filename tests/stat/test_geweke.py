@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pydpmc as dp
 from pydpmc import _core
 from pydpmc.diagnostics import ess
-from pydpmc.running.run import _target_arguments
+from pydpmc.running.run import core_target
 
 Floats = npt.NDArray[np.float64]
 
@@ -55,8 +55,9 @@ def alternating(rng: np.random.Generator, x: Floats, w: float) -> dict[str, Floa
     for t in range(TRANSITIONS):
         y = theta[0, 0] * x + np.exp(theta[0, 1]) * rng.normal(size=N)
         data = dp.Data(x, y)
-        arguments = _target_arguments(plan, data) | plan.settings.core_arguments(_core, data.public)
-        core = _core.BarkerRun(**arguments, init=theta, draws=last, warmup=STEPS - 1, thin=1, seed=t)
+        arguments = plan.settings.core_arguments(_core, data.public)
+        chains = _core.Chains(init=theta, draws=last, warmup=STEPS - 1, thin=1, seed=t)
+        core = _core.BarkerRun(core_target(plan, data), chains, **arguments)
         core.advance(STEPS, 1, 64)
         theta = last[0].copy()
         visited[t], seen[t] = theta[0], y

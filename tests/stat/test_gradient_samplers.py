@@ -18,7 +18,7 @@ import pydpmc as dp
 from pydpmc import _core
 from pydpmc.errors import UnsupportedEventError
 from pydpmc.planning.starts import start_points
-from pydpmc.running.run import _target_arguments
+from pydpmc.running.run import core_target
 
 Floats = npt.NDArray[np.float64]
 
@@ -164,7 +164,7 @@ def advanced(made: tuple[dp.Plan, dp.Data], threads: int, block: int, chunks: in
     settings = plan.settings
     draws = np.full((plan.chains, settings.steps, settings.dim), np.nan)
     common = {"init": start_points(plan, plan.chains, SEED), "draws": draws, "warmup": 0, "thin": 1, "seed": SEED}
-    core = settings.start(_core, _target_arguments(plan, data) | common, data)
+    core = settings.start(_core, core_target(plan, data), _core.Chains(**common), data)
     for _ in range(chunks):
         core.advance(settings.steps // chunks, threads, block)
     assert np.isfinite(draws).all()

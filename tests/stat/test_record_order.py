@@ -16,7 +16,7 @@ import pytest
 
 import pydpmc as dp
 from pydpmc import _core
-from pydpmc.running.run import _target_arguments
+from pydpmc.running.run import core_target
 
 Floats = npt.NDArray[np.float64]
 
@@ -61,14 +61,13 @@ class Detector:
         data = dp.Data(x, y, on_invalid="drop")
         sampler = dp.Barker(steps=1, proposal="gaussian", scale=1.0, clip=CLIP)
         plan = dp.plan(MODELS[self.name](prior=dp.Normal(loc=tuple(loc))), data.public, sampler, private=False)
-        arguments = (_target_arguments(plan, data) | plan.settings.core_arguments(_core, data.public)) | {
+        arguments = plan.settings.core_arguments(_core, data.public) | {
             "bits": BITS,
             "shift_per_clip": UNIT * 2.0**BITS / CLIP,
         }
         shape = (1, len(self.move))
-        core = _core.BarkerRun(
-            **arguments, init=np.zeros(shape), draws=np.empty((1, 0, shape[1])), warmup=0, thin=1, seed=3
-        )
+        chains = _core.Chains(init=np.zeros(shape), draws=np.empty((1, 0, shape[1])), warmup=0, thin=1, seed=3)
+        core = _core.BarkerRun(core_target(plan, data), chains, **arguments)
         return np.asarray(core.audit((-self.move).tolist(), self.move.tolist(), 0, coins))
 
     def sum_is(self, rows: Floats, total: int) -> bool:

@@ -5,10 +5,11 @@
 #include <cstdlib>
 #include <vector>
 
-#include "gradient_grid.hpp"
-#include "kernels/gradient_kernels.hpp"
-#include "kernels/narrow_gradient.hpp"
-#include "workspaces.hpp"
+#include "kernels/gradient/gradient_kernels.hpp"
+#include "kernels/gradient/narrow_gradient.hpp"
+#include "models/facts.hpp"
+#include "query/gradient_grid.hpp"
+#include "threads/workspaces.hpp"
 
 #if defined(__SSE2__) || defined(__AVX2__)
 #error "to be compiled with -U__SSE2__ -U__AVX2__"
@@ -26,7 +27,7 @@ int main(int, char** argument) {
   if (std::fread(rows.data(), 1, rows.size(), stdin) != rows.size()) return 1;
 
   ModelSpec model{};
-  model.kind = static_cast<ModelKind>(number(1));
+  model.kind = model_named(argument[1]).value();
   model.columns = columns;
   model.intercept = number(3) != 0;
   model.dim = columns + number(3);

@@ -79,12 +79,20 @@ def test_a_walk_states_its_reach_and_its_step(kind, scale):
 def accepted_moves(walk, steps):
     """The moves of a chain that nothing guides: flat prior, one record that says nothing."""
     draws = np.zeros((1, steps, walk.dim))
-    core = _core.BarkerRun(
-        **core_arguments(walk, np.full((1, walk.dim), np.nan), draws, seed=5, prior=dp.Flat().table(walk.dim, False))
-    )
+    prior = dp.Flat().table(walk.dim, False)
+    core = barker_run(**core_arguments(walk, np.full((1, walk.dim), np.nan), draws, seed=5, prior=prior))
     core.advance(steps, 1, 64)
     moves = np.diff(draws[0], axis=0)
     return moves[np.abs(moves).max(axis=1) > 0]
+
+
+TARGET = ("rows", "columns", "has_target", "model", "intercept", "constants", "prior")
+CHAINS = ("init", "draws", "warmup", "thin", "seed")
+
+
+def barker_run(**arguments):
+    target, chains = ({name: arguments.pop(name) for name in names} for names in (TARGET, CHAINS))
+    return _core.BarkerRun(_core.Target(**target), _core.Chains(**chains), **arguments)
 
 
 def core_arguments(walk, rows, draws, *, seed, prior, warmup=0, thin=1, batch=None):
@@ -149,7 +157,7 @@ def test_whole_chains_equal_a_replay_of_the_definition(warmup, thin, rng):
     rows, walk = rng.normal(0.5, 1, (37, 2)), walk_of("gaussian", (0.3, 0.2), None, 2)
     draws = np.full((3, (600 - warmup) // thin, 2), np.nan)
     prior = dp.Normal().table(2, False)
-    core = _core.BarkerRun(**core_arguments(walk, rows, draws, seed=7, prior=prior, warmup=warmup, thin=thin))
+    core = barker_run(**core_arguments(walk, rows, draws, seed=7, prior=prior, warmup=warmup, thin=thin))
     for chunk in (1, 250, 349):
         core.advance(chunk, 2, 16)
     assert core.steps_done == 600
@@ -172,9 +180,7 @@ def test_minibatch_bits_equal_a_replay_of_the_definition(rng):
     arguments = settings.core_arguments(_core, dp.Data(rows).public)
     draws = np.zeros((1, 1, 1))
     walk = settings.walk
-    core = _core.BarkerRun(
-        **core_arguments(walk, rows, draws, seed=3, prior=dp.Normal().table(1, False), batch=arguments)
-    )
+    core = barker_run(**core_arguments(walk, rows, draws, seed=3, prior=dp.Normal().table(1, False), batch=arguments))
     bits = core.audit(theta, proposal, 0, steps).astype(bool)
     assert (bits == minibatch_replay(rows[:, 0], theta[0], proposal[0], b, clip, settings, steps)).all()
     assert 0.2 < bits.mean() < 0.9
@@ -208,7 +214,9 @@ def minibatch_replay(x, theta, proposal, b, clip, settings, steps):
         ({"clip": math.inf}, "clip must be positive and finite"),
         ({"bits": 60}, "bits must be"),
         ({"factor": [1.0] * 5}, "factor must be"),
-        ({"prior": np.zeros((1, 5))}, "prior must have a row"),
+        ({"prior": np.zeros((2, 4))}, "prior must have a row"),
+        ({"prior": np.zeros((1, 5))}, "theta is too short"),
+        ({"prior": np.zeros((3, 5))}, "init and prior differ"),
         ({"draws": np.zeros((2, 1, 2))}, "draws must be"),
         ({"batch": 37, "bits": 20}, "batch must be"),
     ],
@@ -216,8 +224,8 @@ def minibatch_replay(x, theta, proposal, b, clip, settings, steps):
 def test_the_core_checks_shapes_and_grids_by_itself(change, message, rng):
     walk = walk_of("gaussian", 0.3, None, 2)
     good = core_arguments(walk, rng.normal(size=(37, 2)), np.zeros((1, 9, 2)), seed=1, prior=dp.Flat().table(2, False))
-    core = _core.BarkerRun(**good)
+    core = barker_run(**good)
     with pytest.raises(ValueError, match=message):
-        _core.BarkerRun(**good | change)
+        barker_run(**good | change)
     with pytest.raises(ValueError, match="dim entries"):
         core.audit([0.0], [0.0], 0, 1)

@@ -11,7 +11,7 @@ from scipy import stats
 import pydpmc as dp
 from pydpmc import _core
 from pydpmc.planning.starts import start_points
-from pydpmc.running.run import _target_arguments
+from pydpmc.running.run import core_target
 from pydpmc.samplers.batches.arguments import POISSON_ERROR, SUBSET_ERROR
 
 
@@ -24,14 +24,14 @@ def batches(n, rate_of, count, seed, sampling="poisson"):
     plan = dp.plan(
         dp.GaussianMean(sigma=1.0), data.public, sampler, adjacency="replace" if sampling != "poisson" else "add_remove"
     )
-    common = _target_arguments(plan, data) | {
+    common = {
         "init": start_points(plan, plan.chains, None),
         "draws": np.empty((1, 0, n)),
         "warmup": 0,
         "thin": 1,
         "seed": seed,
     }
-    sums = plan.settings.start(_core, common, data).audit([0.0] * n, 0, count)
+    sums = plan.settings.start(_core, core_target(plan, data), _core.Chains(**common), data).audit([0.0] * n, 0, count)
     included = np.rint(sums)
     assert np.abs(sums - included).max() < 0.01  # noise sd 0.001
     assert set(np.unique(included)) == {0.0, 1.0}

@@ -14,7 +14,7 @@ from pydpmc import _core
 from pydpmc.errors import BudgetError, CheckpointError, LedgerError
 from pydpmc.planning.starts import start_points
 from pydpmc.running import checkpoint_file
-from pydpmc.running.run import _target_arguments
+from pydpmc.running.run import core_target
 
 SAMPLERS = {
     "Barker": dp.Barker(steps=60, scale=0.05),
@@ -40,7 +40,7 @@ def plan(data):
 def started(plan, data, seed=7):
     out = np.zeros((2, 60, plan.settings.dim))
     common = {"init": start_points(plan, 2, None), "draws": out, "warmup": 0, "thin": 1, "seed": seed}
-    return out, plan.settings.start(_core, _target_arguments(plan, data) | common, data)
+    return out, plan.settings.start(_core, core_target(plan, data), _core.Chains(**common), data)
 
 
 @pytest.mark.parametrize("sampler", SAMPLERS.values(), ids=SAMPLERS)

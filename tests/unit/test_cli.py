@@ -113,7 +113,7 @@ MISTAKES = [
     ('path = "table.csv"', 'path = "none.csv"', 2, "no file"),
     ("n = 400", "n = 401", 3, "n is 401 but the table has 400"),
     ("low = 17", "low = 99", 11, "low must be below high"),
-    ('type = "LogisticRegression"', 'type = "Logistic"', 16, "type must be one of LogisticRegression"),
+    ('type = "LogisticRegression"', 'type = "Logistic"', 16, "type must be one of BernoulliLogit"),
     ("intercept = true", "intersept = true", 17, "intersept is not a parameter"),
     ('"Normal", scale = 2.0', '"Norm", scale = 2.0', 18, "prior type must be one of"),
     ('"Normal", scale = 2.0', '"Normal", scale = -2.0', 18, "prior scale must be positive"),

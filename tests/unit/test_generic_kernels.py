@@ -18,7 +18,7 @@ from pydpmc import _core
 HERE = Path(__file__).parent
 FLAGS = ["-std=c++20", "-O1", "-ffp-contract=off", "-w", "-U__SSE2__", "-U__AVX2__", "-DPYDPMC_ISA=baseline"]
 STORAGES = {"float64": (0, 1e9), "float32": (1, 1e6), "fixed16": (2, 16384.0 * 4000)}
-MODELS = {"logistic_regression": 0, "linear_regression": 1, "poisson_regression": 5, "huber_regression": 7}
+MODELS = ("logistic_regression", "linear_regression", "poisson_regression", "huber_regression")
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,7 @@ def test_sums_are_those_of_the_generic_kernels(program, storage, model, width, i
     thetas = rng.normal(size=(20, width + intercept))
     for narrow in [False, True] if storage != "float64" and width >= 16 else [False]:
         numbers = [
-            MODELS[model],
+            model,
             width,
             int(intercept),
             code,

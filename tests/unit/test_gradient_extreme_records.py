@@ -6,7 +6,7 @@ import pytest
 import pydpmc as dp
 from pydpmc import _core
 from pydpmc.planning.starts import start_points
-from pydpmc.running.run import _target_arguments
+from pydpmc.running.run import core_target
 
 SEED = 7
 TINY, HUGE = 2.5e-162, 1e153  # the square of TINY is a subnormal number with one significant bit
@@ -18,14 +18,13 @@ def noised_sum(x, y, clip, theta):
     plan = dp.plan(dp.LinearRegression(sigma=1.0), data.public, sampler)
     assert plan.settings.noise[0] == pytest.approx(clip)
     common = {
-        **_target_arguments(plan, data),
         "init": start_points(plan, plan.chains, SEED),
         "draws": np.empty((1, 1, len(theta))),
         "warmup": 0,
         "thin": 1,
         "seed": SEED,
     }
-    return plan.settings.start(_core, common, data).audit(list(theta), 0, 1)[0]
+    return plan.settings.start(_core, core_target(plan, data), _core.Chains(**common), data).audit(list(theta), 0, 1)[0]
 
 
 def moved_by(x, y, clip, theta=(0.0, 0.0)):

@@ -6,7 +6,7 @@ import pytest
 import pydpmc as dp
 from pydpmc import _core
 from pydpmc.planning.starts import start_points
-from pydpmc.running.run import _target_arguments
+from pydpmc.running.run import core_target
 
 GRADIENT_SAMPLERS = (dp.SGLD, dp.SGHMC, dp.SGNHT)
 SAMPLINGS = [{"sampling": "full"}, {"batch_size": 30}, {"batch_size": 30, "sampling": "without_replacement"}]
@@ -60,7 +60,7 @@ def joined(groups, rng):
 
 def noised_sum(plan, data, theta):
     common = {"init": start_points(plan, 1, 5), "draws": np.empty((1, 1, 2)), "warmup": 0, "thin": 1, "seed": 5}
-    core = plan.settings.start(_core, _target_arguments(plan, data) | common, data)
+    core = plan.settings.start(_core, core_target(plan, data), _core.Chains(**common), data)
     return core.audit(list(theta), 0, 3)
 
 

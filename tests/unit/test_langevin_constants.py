@@ -7,7 +7,7 @@ import pytest
 
 import pydpmc as dp
 from pydpmc import _core
-from pydpmc.running.run import _target_arguments
+from pydpmc.samplers.base import target_arguments
 from pydpmc.samplers.langevin.constants import arithmetic, curvature
 
 MODELS = {
@@ -33,7 +33,7 @@ def two_records(name, rng):
 
 def gradients(model, data, theta):
     """Of each record's log-likelihood."""
-    target = _target_arguments(dp.plan(model, data.public, dp.Langevin(w=0.5, steps=1)), data)
+    target = target_arguments(dp.plan(model, data.public, dp.Langevin(w=0.5, steps=1)).model, data)
     del target["prior"]
     rows = target.pop("rows")
     found = [

@@ -10,7 +10,8 @@ import pytest
 import pydpmc as dp
 from pydpmc import _core
 from pydpmc.planning.starts import start_points
-from pydpmc.running.run import _target_arguments
+from pydpmc.running.run import core_target
+from pydpmc.samplers.base import target_arguments
 from pydpmc.samplers.langevin.constants import arithmetic
 
 SEED = 77
@@ -36,14 +37,14 @@ NAMES = ("coin", "mean", "huber", "logistic", "softmax")
 def started(plan, data, chains=2, seed=SEED, **changed):
     """Return the compiled run of a plan and the array that it fills."""
     out = np.full((chains, 1, plan.settings.dim), np.nan)
-    common = _target_arguments(plan, data) | {
+    common = {
         "init": start_points(plan, chains, seed),
         "draws": out,
         "warmup": plan.settings.steps - 1,
         "thin": 1,
         "seed": seed,
     }
-    return plan.settings.start(_core, common | changed, data), out
+    return plan.settings.start(_core, core_target(plan, data), _core.Chains(**common | changed), data), out
 
 
 def replayed(plan, data, draws, seed):
@@ -52,7 +53,7 @@ def replayed(plan, data, draws, seed):
     unit, h = errors.box.unit, settings.step_size
     low = [math.floor(v / unit) for v in errors.box.centre - errors.box.radius]
     high = [math.floor(v / unit) for v in errors.box.centre + errors.box.radius]
-    target = _target_arguments(plan, data)
+    target = target_arguments(plan.model, data)
     prior = target.pop("prior")
     key, noise = _core.random.key_from_seed(seed), _core.random.purposes["noise"]
     out = []
@@ -176,7 +177,7 @@ def test_a_computed_gradient_is_within_the_stated_error(name, width):
     public = data.public
     errors = arithmetic(model, public, 0.3, 1e-3)
     rng = np.random.default_rng(width)
-    target = _target_arguments(dp.plan(model, public, dp.Langevin(w=0.3, steps=1)), data)
+    target = target_arguments(dp.plan(model, public, dp.Langevin(w=0.3, steps=1)).model, data)
     del target["prior"]
     rows = target.pop("rows")
     worst = 0.0

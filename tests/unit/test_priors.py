@@ -26,7 +26,7 @@ def named(value):
 def accept_bits(prior_table, theta, proposal):
     """Accept bits where the only record says nothing: the prior alone decides."""
     dim = len(prior_table)
-    core = _core.BarkerRun(
+    target = _core.Target(
         rows=np.full((1, dim), np.nan),
         columns=dim,
         has_target=False,
@@ -34,6 +34,17 @@ def accept_bits(prior_table, theta, proposal):
         intercept=False,
         constants=(1.0, 0.0),
         prior=prior_table,
+    )
+    chains = _core.Chains(
+        init=np.zeros((1, dim)),
+        draws=np.zeros((1, 1, dim)),
+        warmup=0,
+        thin=1,
+        seed=SEED,
+    )
+    core = _core.BarkerRun(
+        target,
+        chains,
         proposal=0,
         radius=1.0,
         factor=[1.0] * dim,
@@ -46,11 +57,6 @@ def accept_bits(prior_table, theta, proposal):
         x_max=0.0,
         atoms=[],
         weights=[],
-        init=np.zeros((1, dim)),
-        draws=np.zeros((1, 1, dim)),
-        warmup=0,
-        thin=1,
-        seed=SEED,
     )
     return core.audit(list(theta), list(proposal), 0, STEPS).astype(bool)
 

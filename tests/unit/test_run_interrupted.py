@@ -74,11 +74,13 @@ def test_a_forked_run_in_progress_is_keyed_anew_unless_seeded():
         from pydpmc import _core
         def core(seed):
             out = np.zeros((1, 100, 1))
-            return out, _core.BarkerRun(
+            target = _core.Target(
                 rows=np.full((1, 1), np.nan), columns=1, has_target=False, model="gaussian_mean", intercept=False,
-                constants=(1.0, 0.0), prior=np.array([[0.0, 0, 1, 1, 0]]), proposal=0, radius=1.0, factor=[1.0],
-                shift_per_clip=1.0, clip=1.0, bits=30, batch=0, v_max=0.0, c=1.0, x_max=0.0, atoms=[], weights=[],
-                init=np.zeros((1, 1)), draws=out, warmup=0, thin=1, seed=seed)
+                constants=(1.0, 0.0), prior=np.array([[0.0, 0, 1, 1, 0]]))
+            return out, _core.BarkerRun(
+                target, _core.Chains(init=np.zeros((1, 1)), draws=out, warmup=0, thin=1, seed=seed),
+                proposal=0, radius=1.0, factor=[1.0], shift_per_clip=1.0, clip=1.0, bits=30, batch=0, v_max=0.0,
+                c=1.0, x_max=0.0, atoms=[], weights=[])
         for seed in (None, 5):
             out, run = core(seed)
             run.advance(20, 1, 8)
@@ -104,7 +106,7 @@ def test_a_sample_that_was_drawn_early_does_not_outlive_a_fork():
         import numpy as np
         import pydpmc as dp
         from pydpmc import _core
-        from pydpmc.running.run import _target_arguments
+        from pydpmc.running.run import core_target
 
         data = dp.Data(1e6 * np.random.default_rng(1).normal(size=(400, 1)))
         for seed in (None, 5):
@@ -112,7 +114,7 @@ def test_a_sample_that_was_drawn_early_does_not_outlive_a_fork():
                 sampler = dp.SGLD(steps=40, step_size=1e-3, clip=1e9, batch_size=100, sampling=sampling)
                 plan = dp.plan(dp.GaussianMean(), data.public, sampler, private=False, adjacency="replace")
                 common = {"init": np.zeros((1, 1)), "draws": np.zeros((1, 40, 1)), "warmup": 0, "thin": 1, "seed": seed}
-                run = plan.settings.start(_core, _target_arguments(plan, data) | common, data)
+                run = plan.settings.start(_core, core_target(plan, data), _core.Chains(**common), data)
                 run.advance(7, 1, 4096)
                 reader, writer = os.pipe()
                 child = os.fork()

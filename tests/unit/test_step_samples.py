@@ -6,7 +6,7 @@ import pytest
 import pydpmc as dp
 from pydpmc import _core
 from pydpmc.planning.starts import start_points
-from pydpmc.running.run import _target_arguments
+from pydpmc.running.run import core_target
 
 STEPS, RECORDS, WIDTH = 53, 40, 2  # over three streams of sixteen steps
 SAMPLERS = {
@@ -28,7 +28,7 @@ def started(name, chains=2):
     plan = dp.plan(model, data.public, SAMPLERS[name], private=False, adjacency="replace", chains=chains)
     draws = np.full((chains, STEPS, WIDTH), np.nan)
     common = {"init": start_points(plan, chains, 3), "draws": draws, "warmup": 0, "thin": 1, "seed": 3}
-    return plan.settings.start(_core, _target_arguments(plan, data) | common, data), draws
+    return plan.settings.start(_core, core_target(plan, data), _core.Chains(**common), data), draws
 
 
 def audited(name, core, first, count):

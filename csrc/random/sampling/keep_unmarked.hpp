@@ -6,8 +6,14 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "random/sampling/dropped.hpp"
 #include "simd/words.hpp"
+
+namespace pydpmc {
+
+// What stands in a sample for a member that was dropped; no index is as large.
+inline constexpr std::uint32_t dropped = 0xffffffff;
+
+}  // namespace pydpmc
 
 PYDPMC_ISA_BEGIN
 
@@ -39,7 +45,7 @@ PYDPMC_INLINE std::size_t keep_unmarked(std::uint32_t* to, Words8 v, unsigned go
 }
 
 // Removes dropped members; returns how many are left.
-static std::size_t keep_unmarked(std::uint32_t* values, std::size_t n) noexcept {
+inline std::size_t keep_unmarked(std::uint32_t* values, std::size_t n) noexcept {
   std::size_t kept = 0, i = 0;
   for (; i + 8 <= n; i += 8) {
     const Words8 v = load_words(values + i);

@@ -5,8 +5,26 @@
 #include <cstdint>
 
 #include "random/sampling/keep_unmarked.hpp"
-#include "random/sampling/process_place.hpp"
 #include "simd/words.hpp"
+
+namespace pydpmc {
+
+// The cursor of a Bernoulli process (random/sampling/bernoulli_process.hpp).
+struct ProcessPlace {
+  std::uint32_t at;  // the first index that is not decided
+  std::size_t count;
+  std::uint32_t* out;
+
+  // A gap ends at a member, unless it is the one that stays open.
+  void step(std::uint32_t gap, std::uint32_t open) noexcept {
+    const std::uint32_t member = gap != open;
+    out[count] = at + gap;
+    count += member;
+    at += gap + member;
+  }
+};
+
+}  // namespace pydpmc
 
 PYDPMC_ISA_BEGIN
 
@@ -26,7 +44,7 @@ struct RunningSums {
 
 // Takes the steps of a place by eights, up to the first eight with a gap that is not settled. Returns how
 // many it took.
-static std::size_t running_members(const std::uint32_t* gap, std::size_t n, std::uint32_t open,
+inline std::size_t running_members(const std::uint32_t* gap, std::size_t n, std::uint32_t open,
                                    ProcessPlace& place) noexcept {
   Words8 last = Words8{} + (place.at - 1);
   std::uint32_t* out = place.out + place.count;

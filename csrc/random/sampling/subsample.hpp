@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "random/sampling/bernoulli_process.hpp"
-#include "random/sampling/dropped.hpp"
+#include "random/sampling/keep_unmarked.hpp"
 
 namespace pydpmc {
 

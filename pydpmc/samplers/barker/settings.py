@@ -15,6 +15,7 @@ from ..batches.arguments import SUBSET_ERROR, subset_arguments
 from .proposal import KINDS, Walk
 
 if TYPE_CHECKING:
+    from ..._core import Chains, Target
     from ...data.data import Data
     from ...models import Model
     from .forecast import Forecast
@@ -88,9 +89,9 @@ class Settings:
         """Return which iterates leave: all are covered."""
         return all_iterates(self.steps, chains, draws, warmup)
 
-    def start(self, core: Any, common: dict[str, Any], data: Data) -> Any:
+    def start(self, core: Any, target: Target, chains: Chains, data: Data) -> Any:
         """Return the run in the compiled core, which planning itself never touches."""
-        return core.BarkerRun(**common, **self.core_arguments(core, data.public))
+        return core.BarkerRun(target, chains, **self.core_arguments(core, data.public))
 
     def forecast(self, model: Model, public: Public, chains: int) -> Forecast:
         """Return what the chains can be expected to do."""

@@ -17,6 +17,7 @@ from ..gradient.settings import ROUNDED_NORMAL_ERROR
 from .noised_sums import exact_sum, grid_bits, noised
 
 if TYPE_CHECKING:
+    from ..._core import Chains, Target
     from ...data.data import Data
     from ...models import Model
 
@@ -94,9 +95,9 @@ class ConjugateSettings:
         """Return which draws leave: all of them."""
         return last_iterates(1, self.draws, draws, warmup)
 
-    def start(self, core: Any, common: dict[str, Any], data: Data) -> ConjugateRun:
+    def start(self, core: Any, target: Target, chains: Chains, data: Data) -> ConjugateRun:
         """Return the run."""
-        return ConjugateRun(self, core, common)
+        return ConjugateRun(self, core, chains, data)
 
     def forecast(self, model: Model, public: Public, chains: int) -> ConjugateForecast:
         """Return what can be expected of the draws."""
@@ -138,10 +139,10 @@ class ConjugateForecast:
 class ConjugateRun:
     """All draws in one step."""
 
-    def __init__(self, settings: ConjugateSettings, core: Any, common: dict[str, Any]) -> None:
+    def __init__(self, settings: ConjugateSettings, core: Any, chains: Chains, data: Data) -> None:
         self._settings, self._core = settings, core
-        self._rows = common["rows"], common["columns"], common["has_target"]
-        self._seed, self._draws = common["seed"], common["draws"]
+        self._rows = data._rows, data.public.width, data.public.has_target
+        self._seed, self._draws = chains.seed, chains.draws
         self._bits = settings.bits
         self.steps_done = 0
 

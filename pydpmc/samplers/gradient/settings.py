@@ -19,6 +19,7 @@ from ..batches.arguments import BATCH_ERRORS, batch_arguments
 from .schedules import Constant, Schedule, checked_values
 
 if TYPE_CHECKING:
+    from ..._core import Chains, Target
     from ...data.data import Data
     from ...models import Model
     from .forecast import GradientForecast
@@ -123,12 +124,11 @@ class GradientSettings:
         """Return which iterates leave: all are covered."""
         return all_iterates(self.steps, chains, draws, warmup)
 
-    def start(self, core: Any, common: dict[str, Any], data: Data) -> Any:
+    def start(self, core: Any, target: Target, chains: Chains, data: Data) -> Any:
         """Return the run in the compiled core, which planning itself never touches."""
         return core.GradientRun(
-            **common,
-            squares=data.row_squares(),
-            coded=data._coded,
+            target.with_squares(data.row_squares()),
+            chains,
             sampler=self.sampler,
             parameters=self.core_parameters,
             sampling=self.sampling,

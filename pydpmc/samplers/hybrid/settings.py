@@ -13,6 +13,7 @@ from ...data.public import Public
 from ..base import Release, RunSettings
 
 if TYPE_CHECKING:
+    from ..._core import Chains, Target
     from ...data.data import Data
     from ...models import Model
 
@@ -63,9 +64,9 @@ class HybridSettings:
         """Return which iterates of the chain leave."""
         return self.chain.releases(chains, draws, warmup)
 
-    def start(self, core: Any, common: dict[str, Any], data: Data) -> HybridRun:
+    def start(self, core: Any, target: Target, chains: Chains, data: Data) -> HybridRun:
         """Return the run."""
-        return HybridRun(self, core, common, data)
+        return HybridRun(self, core, target, chains, data)
 
     def forecast(self, model: Model, public: Public, chains: int) -> Any:
         """Return what the chain can be expected to do."""
@@ -96,8 +97,8 @@ class HybridSettings:
 class HybridRun:
     """The start, to its end and without release, then the chains from the mean of its draws."""
 
-    def __init__(self, settings: HybridSettings, core: Any, common: dict[str, Any], data: Data) -> None:
-        self._settings, self._core, self._common, self._data = settings, core, common, data
+    def __init__(self, settings: HybridSettings, core: Any, target: Target, chains: Chains, data: Data) -> None:
+        self._settings, self._core, self._target, self._chains, self._data = settings, core, target, chains, data
         self._chain: Any = None
 
     @property
@@ -114,22 +115,29 @@ class HybridRun:
         """Run the start first, if it has not run."""
         if self._chain is None:
             point = self._point(threads, block)
-            starts = np.array(np.broadcast_to(point, self._common["init"].shape))
-            self._chain = self._settings.chain.start(self._core, self._common | {"init": starts}, self._data)
+            given = self._chains
+            chains = self._core.Chains(
+                init=np.array(np.broadcast_to(point, given.init.shape)),
+                draws=given.draws,
+                warmup=given.warmup,
+                thin=given.thin,
+                seed=given.seed,
+            )
+            self._chain = self._settings.chain.start(self._core, self._target, chains, self._data)
         self._chain.advance(steps, threads, block)
 
     def _point(self, threads: int, block: int) -> Any:
-        first, seed = self._settings.first, self._common["seed"]
+        first, seed = self._settings.first, self._chains.seed
         release = first.releases(1, None, None)
         out = np.empty((release.chains, release.kept, first.dim))
-        own = {
-            "init": np.array(np.broadcast_to(self._common["init"][0], (release.chains, first.dim))),
-            "draws": out,
-            "warmup": release.warmup,
-            "thin": release.thin,
-            "seed": None if seed is None else seed ^ OTHER_SEED,
-        }
-        run = first.start(self._core, self._common | own, self._data)
+        chains = self._core.Chains(
+            init=np.array(np.broadcast_to(self._chains.init[0], (release.chains, first.dim))),
+            draws=out,
+            warmup=release.warmup,
+            thin=release.thin,
+            seed=None if seed is None else seed ^ OTHER_SEED,
+        )
+        run = first.start(self._core, self._target, chains, self._data)
         while run.steps_done < first.steps:
             run.advance(min(1 + first.steps // PARTS, first.steps - run.steps_done), threads, block)
         return out.mean(axis=(0, 1))

@@ -14,11 +14,12 @@ from ...accounting import Event, LangevinIterate
 from ...data.public import Public
 from ...errors import InvalidArgument
 from ...models import Model
-from ..base import Release, last_iterates
+from ..base import Release, last_iterates, target_arguments
 from ..gradient.settings import ROUNDED_NORMAL_ERROR
 from .constants import UPWARDS, Arithmetic, Curvature, arithmetic, curvature
 
 if TYPE_CHECKING:
+    from ..._core import Chains, Target
     from ...data.data import Data
     from .forecast import LangevinForecast
 
@@ -83,7 +84,7 @@ class LangevinSettings:
         """Return which iterates leave: the last of each chain."""
         return last_iterates(self.steps, self.draws * chains, draws, warmup)
 
-    def start(self, core: Any, common: dict[str, Any], data: Data) -> Any:
+    def start(self, core: Any, target: Target, chains: Chains, data: Data) -> Any:
         """Return the run in the compiled core, or refuse records for which its price would be wrong."""
         if data.public.n > self.public.n:
             raise InvalidArgument(
@@ -91,11 +92,12 @@ class LangevinSettings:
                 "for at most that many. Declare a larger public_n and plan again"
             )
         if self.model.lipschitz(self.public) is None:  # what a void record adds, nothing, is too far from x - theta
-            common = common | {"rows": data.with_void_at(self._middle())._rows}
+            data = data.with_void_at(self._middle())
+            target = core.Target(**target_arguments(self.model, data), coded=data._coded)
         errors = self.arithmetic
         return core.LangevinRun(
-            **common,
-            coded=data._coded,
+            target,
+            chains,
             step_size=self.step_size,
             steps=self.steps,
             weight=self.w,

@@ -12,6 +12,7 @@ from ...errors import InvalidArgument, NotPrivateError
 from ..base import Release
 
 if TYPE_CHECKING:
+    from ..._core import Chains, Target
     from ...data.data import Data
     from ...models import Model
 
@@ -55,10 +56,11 @@ class NutsSettings:
                 raise InvalidArgument(f"{name} is not an option of this run: set it in NUTS({name}=...)")
         return Release(chains, self.draws, self.warmup, 1)
 
-    def start(self, core: Any, common: dict[str, Any], data: Data) -> Any:
+    def start(self, core: Any, target: Target, chains: Chains, data: Data) -> Any:
         """Return the run in the compiled core."""
         return core.NutsRun(
-            **common,
+            target,
+            chains,
             weight=self.w,
             prior_weight=1.0,
             loglik_range=UNCLAMPED,

@@ -13,6 +13,7 @@ from ..nuts.settings import UNCLAMPED
 from .settings import INDEPENDENT, LEAST_ESS, MOST_RHAT
 
 if TYPE_CHECKING:
+    from ..._core import Chains, Target
     from .settings import PosteriorSampleSettings
 
 Floats = npt.NDArray[np.float64]
@@ -27,18 +28,19 @@ REFUSED = (
 class HiddenNuts:
     """A run as ``run`` knows it: `advance` until `steps_done` is the number of steps."""
 
-    def __init__(self, core: Any, common: dict[str, Any], settings: PosteriorSampleSettings) -> None:
-        self._settings, self._released = settings, common["draws"]
-        chains, dim = settings.inner_chains, settings.dim
-        self._states = np.empty((chains, settings.inner_draws, dim))
-        inner = {
-            "init": np.array(np.broadcast_to(common["init"], (chains, dim))),
-            "draws": self._states,
-            "warmup": settings.warmup,
-            "thin": 1,
-        }
+    def __init__(self, core: Any, target: Target, chains: Chains, settings: PosteriorSampleSettings) -> None:
+        self._settings, self._released = settings, chains.draws
+        self._states = np.empty((settings.inner_chains, settings.inner_draws, settings.dim))
+        inner = core.Chains(
+            init=np.array(np.broadcast_to(chains.init, (settings.inner_chains, settings.dim))),
+            draws=self._states,
+            warmup=settings.warmup,
+            thin=1,
+            seed=chains.seed,
+        )
         self._run = core.NutsRun(
-            **(common | inner),
+            target,
+            inner,
             weight=settings.w,
             prior_weight=settings.prior_weight,
             loglik_range=settings.loglik_range or UNCLAMPED,

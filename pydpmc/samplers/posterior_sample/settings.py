@@ -12,6 +12,7 @@ from ...data.public import Public
 from ..base import Release, last_iterates
 
 if TYPE_CHECKING:
+    from ..._core import Chains, Target
     from ...data.data import Data
     from ...models import Model
     from .forecast import PosteriorSampleForecast
@@ -101,11 +102,11 @@ class PosteriorSampleSettings:
         last_iterates(self.steps, self.draws, draws, warmup)
         return Release(1, self.draws, self.steps - self.draws, 1, hidden=True)
 
-    def start(self, core: Any, common: dict[str, Any], data: Data) -> Any:
+    def start(self, core: Any, target: Target, chains: Chains, data: Data) -> Any:
         """Return the inner chains, which fill in the draws at their last step."""
         from .inner_chains import HiddenNuts
 
-        return HiddenNuts(core, common, self)
+        return HiddenNuts(core, target, chains, self)
 
     def forecast(self, model: Model, public: Public, chains: int) -> PosteriorSampleForecast:
         """Return what the draws can be expected to be worth."""

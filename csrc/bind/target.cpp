@@ -1,0 +1,37 @@
+// Target and Chains, which every run is made of.
+#include "bind/target.hpp"
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+namespace py = pybind11;
+
+void bind_target(py::module_& m) {
+  using namespace pydpmc;
+  py::class_<BoundTarget, std::shared_ptr<BoundTarget>>(m, "Target")
+      .def(py::init([](RowsArray rows, int columns, bool has_target, std::string model, bool intercept,
+                       std::array<double, 2> constants, Array prior, Starts group_start, Squares squares,
+                       Coded coded) {
+             return std::make_shared<BoundTarget>(TargetArguments{
+                 std::move(rows), columns, has_target, std::move(model), intercept, constants,
+                 std::move(prior), std::move(group_start), std::move(squares), std::move(coded)});
+           }),
+           py::kw_only(), py::arg("rows").noconvert(), py::arg("columns"), py::arg("has_target"),
+           py::arg("model"), py::arg("intercept"), py::arg("constants"), py::arg("prior"),
+           py::arg("group_start").noconvert() = py::none(), py::arg("squares").noconvert() = py::none(),
+           py::arg("coded").noconvert() = py::none())
+      .def("with_squares", &BoundTarget::with_squares, py::arg("squares").noconvert())
+      .def_property_readonly("model", [](const BoundTarget& t) { return t.given().model; })
+      .def_property_readonly("intercept", [](const BoundTarget& t) { return t.given().intercept; })
+      .def_property_readonly("constants", [](const BoundTarget& t) { return t.given().constants; })
+      .def_property_readonly("prior", [](const BoundTarget& t) { return t.given().prior; });
+  py::class_<BoundChains, std::shared_ptr<BoundChains>>(m, "Chains")
+      .def(py::init<Array, Array, int64_t, int64_t, std::optional<uint64_t>>(), py::kw_only(),
+           py::arg("init"), py::arg("draws").noconvert(), py::arg("warmup"), py::arg("thin"), py::arg("seed"))
+      .def_property_readonly("init", &BoundChains::init)
+      .def_property_readonly("draws", &BoundChains::draws)
+      .def_property_readonly("warmup", &BoundChains::warmup)
+      .def_property_readonly("thin", &BoundChains::thin)
+      .def_property_readonly("seed", &BoundChains::seed);
+}

@@ -1,0 +1,73 @@
+// The private rows as the kernels see them, and which of them a sum visits (concepts.hpp says what they
+// mean).
+#pragma once
+
+#include <cstdint>
+
+namespace pydpmc {
+
+// fixed16: features are whole numbers of fixed16_step, the target is a float in
+// the two numbers after them.
+enum class Storage : int { float64, float32, fixed16 };
+constexpr double fixed16_step = 0x1p-14;  // a power of two, so that to multiply by it is exact
+
+// |x|^2 of every row, if they are at hand: in an array of their own, or within the rows.
+struct RowSquares {
+  const double* first = nullptr;
+  int64_t stride = 1;
+
+  [[gnu::always_inline]] explicit operator bool() const noexcept { return first != nullptr; }
+  [[gnu::always_inline]] const double* of(int64_t row) const noexcept { return first + row * stride; }
+};
+
+// Rows once more, short: the blocks of columns that are one-hot as codes, a code being the column that has
+// the row's one value, or `columns` of the records if none has it; their other columns as numbers. Of single
+// records with a target, if they are at hand. kernels/gradient/coded_gradient.hpp says what a row holds.
+struct CodedRows {
+  const double* first = nullptr;
+  int stride = 0;  // doubles from row to row
+  int numbers = 0, codes = 0;
+  int padded = 0;  // numbers, to a multiple of four
+  const int32_t* number_columns = nullptr;
+
+  [[gnu::always_inline]] explicit operator bool() const noexcept { return first != nullptr; }
+  [[gnu::always_inline]] const double* row(int64_t i) const noexcept { return first + i * stride; }
+};
+
+struct Records {
+  const void* rows;
+  Storage storage;
+  int64_t n;
+  int columns;      // features, the target not counted
+  int stride;       // numbers from row to row
+  bool has_target;  // the target, if any, is at index `columns`
+
+  // The unit of privacy is a group of rows, from group_start[g] to group_start[g + 1] - 1, or a row if null.
+  const int64_t* group_start = nullptr;
+  int64_t groups = 0;
+  RowSquares squares{};
+  CodedRows coded{};
+
+  [[gnu::always_inline]] int64_t units() const noexcept { return group_start ? groups : n; }
+  [[gnu::always_inline]] int64_t first_row(int64_t unit) const noexcept {
+    return group_start ? group_start[unit] : unit;
+  }
+};
+
+// The units that a sum visits: those named by `index`, or first ..
+// first+count-1 without one. Those of the next step, if known, may be fetched
+// early.
+struct Batch {
+  const uint32_t* index;
+  int64_t count;
+  int64_t first = 0;
+  const uint32_t* next = nullptr;
+  int64_t next_count = 0;
+
+  [[gnu::always_inline]] int64_t at(int64_t i) const noexcept { return index ? index[i] : first + i; }
+  [[gnu::always_inline]] int64_t at_or_after(int64_t i) const noexcept {
+    return i < count ? at(i) : i - count < next_count ? next[i - count] : at(count - 1);
+  }
+};
+
+}  // namespace pydpmc
