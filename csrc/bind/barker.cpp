@@ -121,6 +121,7 @@ void bind_barker(py::module_& m) {
            py::arg("draws").noconvert(), py::arg("warmup"), py::arg("thin"), py::arg("seed"),
            py::arg("group_start").noconvert() = py::none(), py::arg("gaps") = py::none(), py::arg("most") = 0)
       .def("advance", &BoundRun::advance, py::arg("steps"), py::arg("threads"), py::arg("block"))
+      .def("stop", [](BoundRun& r) { r.run().stop(); })
       .def("state", [](BoundRun& r) { return r.run().state(); })
       .def(
           "restore",

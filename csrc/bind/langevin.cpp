@@ -81,6 +81,7 @@ class BoundLangevinRun {
     run_->advance(steps, threads, block);
   }
 
+  void stop() { run_->stop(); }
   int64_t steps_done() const { return run_->steps_done(); }
 
  private:
@@ -109,5 +110,6 @@ void bind_langevin(py::module_& m) {
            py::arg("draws").noconvert(), py::arg("warmup"), py::arg("thin"), py::arg("seed"),
            py::arg("coded").noconvert() = py::none())
       .def("advance", &Run::advance, py::arg("steps"), py::arg("threads"), py::arg("block"))
+      .def("stop", &Run::stop)
       .def_property_readonly("steps_done", &Run::steps_done);
 }

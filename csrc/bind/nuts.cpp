@@ -51,6 +51,7 @@ class BoundNutsRun {
     run_->advance(steps, threads);
   }
 
+  void stop() { run_->stop(); }
   int64_t steps_done() const { return run_->steps_done(); }
 
   template <class Number, class Read>
@@ -77,7 +78,8 @@ py::tuple density_at(const RowsArray& rows, int columns, bool has_target, const 
   LogDensity density(target, tempering_of(weight, prior_weight, loglik_range));
   std::vector<double> slopes(static_cast<size_t>(threads) * LogDensity::workspace(target));
   std::vector<double> gradient(theta.size());
-  Team team(records.n, density_block, threads);
+  const Stop never;
+  Team team(records.n, density_block, threads, never);
   double value = 0.0;
   const auto leader = [&] {
     value = density(theta, gradient, team, slopes.data());
@@ -127,6 +129,7 @@ void bind_nuts(py::module_& m) {
                       py::arg("target_accept"), py::arg("max_depth"), py::arg("jitter"), py::arg("init"),
                       py::arg("draws").noconvert(), py::arg("warmup"), py::arg("thin"), py::arg("seed"))
                  .def("advance", &Run::advance, py::arg("steps"), py::arg("threads"), py::arg("block"))
+                 .def("stop", &Run::stop)
                  .def_property_readonly("steps_done", &Run::steps_done);
   bind_statistics(run);
   m.def("log_density", &density_at, py::kw_only(), py::arg("rows").noconvert(), py::arg("columns"),

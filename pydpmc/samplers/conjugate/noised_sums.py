@@ -33,14 +33,20 @@ def exact_sum(
     count: int,
     clip: float,
     sd: float,
+    stopped: Callable[[], bool] = lambda: False,
 ) -> Integers:
-    """Return the sum of all records' statistics in units of sd / 2^32; a record that is not finite adds nothing."""
+    """Return the sum of all records' statistics in units of sd / 2^32; a record that is not finite adds nothing.
+
+    Once `stopped()` the sum is not that of all records.
+    """
     unit = math.ldexp(sd, -NOISE_BITS)
     if not (clip / unit < 2.0**49 and len(rows) * (clip / unit) + 2.0**37 < 2.0**62):
         raise InvalidArgument("so many records with so little noise overflow a 64-bit sum; add noise, or lower w")
     total = np.zeros(count, dtype=np.int64)
     size = max(1, CHUNK_VALUES // count)
     for start in range(0, len(rows), size):
+        if stopped():
+            break
         part = as_doubles(rows[start : start + size], columns, has_target)
         table = empty_rows(len(part), count, False, "float64")
         with np.errstate(all="ignore"):  # a warning would depend on the records

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ...data.data import Data
     from ...models import Model
 
-PARTS = 50  # of the start's steps, so that Ctrl-C is heard between them
+PARTS = 50  # of the start's steps
 OTHER_SEED = 1 << 63  # seeded tests must not give the start and the chain the same random numbers
 
 
@@ -103,6 +103,14 @@ class HybridRun:
     def __init__(self, settings: HybridSettings, core: Any, common: dict[str, Any], data: Data) -> None:
         self._settings, self._core, self._common, self._data = settings, core, common, data
         self._chain: Any = None
+        self._running: Any = None
+        self._stopped = False
+
+    def stop(self) -> None:
+        """Make no more steps, of the start or of the chain."""
+        self._stopped = True
+        if self._running is not None:
+            self._running.stop()
 
     @property
     def steps_done(self) -> int:
@@ -118,8 +126,13 @@ class HybridRun:
         """Run the start first, if it has not run."""
         if self._chain is None:
             point = self._point(threads, block)
+            if self._stopped:
+                return
             starts = np.array(np.broadcast_to(point, self._common["init"].shape))
             self._chain = self._settings.chain.start(self._core, self._common | {"init": starts}, self._data)
+            self._running = self._chain
+        if self._stopped:  # after `_running` is set: whoever stops this run stops the chain, or is seen here
+            return
         self._chain.advance(steps, threads, block)
 
     def _point(self, threads: int, block: int) -> Any:
@@ -133,7 +146,7 @@ class HybridRun:
             "thin": release.thin,
             "seed": None if seed is None else seed ^ OTHER_SEED,
         }
-        run = first.start(self._core, self._common | own, self._data)
-        while run.steps_done < first.steps:
+        run = self._running = first.start(self._core, self._common | own, self._data)
+        while run.steps_done < first.steps and not self._stopped:
             run.advance(min(1 + first.steps // PARTS, first.steps - run.steps_done), threads, block)
         return out.mean(axis=(0, 1))
