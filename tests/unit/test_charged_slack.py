@@ -33,3 +33,19 @@ def test_an_accept_bit_is_charged_for_the_arithmetic_of_its_log_odds(adjacency):
     exact = records * Fraction(plan.settings.w) * Fraction(plan.settings.clip)
     assert Fraction(event.shift) >= exact + Fraction(2, 10**9) * (1 - Fraction(1, 10**6))
     assert Fraction(event.shift) <= exact + Fraction(3, 10**9)
+
+
+@pytest.mark.parametrize("steps", [1, 50])
+def test_the_precision_of_langevin_noise_is_charged_for_every_coordinate(steps):
+    plan = dp.plan(dp.LogisticRegression(intercept=True), PUBLIC, dp.Langevin(draws=3, w=0.1, steps=steps))
+    assert plan.guarantee.total_variation >= 3 * steps * 2 * 2.0**-63
+
+
+def test_the_precision_of_noised_sums_is_charged_for_every_sum():
+    """Regression on one column releases x^2 and xy; a mean of two columns, two sums a draw."""
+    regression = dp.Public(n=100, columns=("x",), has_target=True, row_norm=1.0, y_bounds=(-1.0, 1.0))
+    plan = dp.plan(dp.LinearRegression(sigma=1.0), regression, dp.ConjugateSample(draws=5), epsilon=1.0, delta=1e-6)
+    assert plan.guarantee.total_variation >= 2 * 2.0**-63
+    mean = dp.Public(n=100, columns=("a", "b"), has_target=False, row_norm=1.0)
+    plan = dp.plan(dp.GaussianMean(), mean, dp.ConjugateSample(draws=5), epsilon=1.0, delta=1e-6)
+    assert plan.guarantee.total_variation >= 5 * 2 * 2.0**-63
