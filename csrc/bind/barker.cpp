@@ -108,6 +108,7 @@ void bind_barker(py::module_& m) {
            py::arg("v_max"), py::arg("c"), py::arg("x_max"), py::arg("atoms"), py::arg("weights"),
            py::arg("gaps") = py::none(), py::arg("most") = 0)
       .def("advance", &BoundRun::advance, py::arg("steps"), py::arg("threads"), py::arg("block"))
+      .def("stop", [](BoundRun& r) { r.run().stop(); })
       .def("state", [](BoundRun& r) { return r.run().state(); })
       .def(
           "restore",

@@ -90,6 +90,7 @@ class BoundGradientRun {
     return words;
   }
 
+  void stop() { run_->stop(); }
   int64_t steps_done() const { return run_->steps_done(); }
   std::vector<double> state() { return run_->state(); }
   void restore(const std::vector<double>& state, int64_t done) { run_->restore(state, done); }
@@ -115,6 +116,7 @@ void bind_gradients(py::module_& m) {
            py::arg("sampling"), py::arg("clip"), py::arg("room"), py::arg("batch"), py::arg("gaps"),
            py::arg("most"), py::arg("weight"), py::arg("step_size"), py::arg("noise"))
       .def("advance", &Run::advance, py::arg("steps"), py::arg("threads"), py::arg("block"))
+      .def("stop", &Run::stop)
       .def("state", &Run::state)
       .def("restore", &Run::restore, py::arg("state"), py::arg("steps_done"))
       .def("audit", &Run::audit, py::arg("theta"), py::arg("first"), py::arg("count"))

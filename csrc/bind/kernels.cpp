@@ -37,7 +37,8 @@ RatioSum full_sum(const ModelSpec& spec, const Records& records, const Theta& cu
   Theta now(static_cast<size_t>(records.n)), next(static_cast<size_t>(records.n)), first(slopes_size(spec));
   kernels().log_likelihoods(spec, records, current.data(), first.data(), 0, records.n, now.data());
   Theta slopes(slopes_size(spec) * static_cast<size_t>(threads));
-  Team team(records.units(), block, threads);
+  const Stop never;
+  Team team(records.units(), block, threads, never);
   RatioSum total;
   const auto leader = [&] {
     total = team.sum([&](int thread, int64_t begin, int64_t end) noexcept {

@@ -74,6 +74,7 @@ class BoundLangevinRun {
     run_->advance(steps, threads, block);
   }
 
+  void stop() { run_->stop(); }
   int64_t steps_done() const { return run_->steps_done(); }
 
  private:
@@ -95,5 +96,6 @@ void bind_langevin(py::module_& m) {
            py::arg("target"), py::arg("chains"), py::kw_only(), py::arg("step_size"), py::arg("steps"),
            py::arg("weight"), py::arg("clip"), py::arg("gradient_unit"), py::arg("centre"), py::arg("radius"))
       .def("advance", &Run::advance, py::arg("steps"), py::arg("threads"), py::arg("block"))
+      .def("stop", &Run::stop)
       .def_property_readonly("steps_done", &Run::steps_done);
 }

@@ -46,6 +46,7 @@ class BoundNutsRun {
     run_->advance(steps, threads);
   }
 
+  void stop() { run_->stop(); }
   int64_t steps_done() const { return run_->steps_done(); }
 
   template <class Number, class Read>
@@ -72,7 +73,8 @@ py::tuple density_at(const RowsArray& rows, int columns, bool has_target, const 
   LogDensity density(target, tempering_of(weight, prior_weight, loglik_range));
   std::vector<double> slopes(static_cast<size_t>(threads) * LogDensity::workspace(target));
   std::vector<double> gradient(theta.size());
-  Team team(records.n, density_block, threads);
+  const Stop never;
+  Team team(records.n, density_block, threads, never);
   double value = 0.0;
   const auto leader = [&] {
     value = density(theta, gradient, team, slopes.data());
@@ -119,6 +121,7 @@ void bind_nuts(py::module_& m) {
                       py::arg("prior_weight"), py::arg("loglik_range"), py::arg("target_accept"),
                       py::arg("max_depth"), py::arg("jitter"))
                  .def("advance", &Run::advance, py::arg("steps"), py::arg("threads"), py::arg("block"))
+                 .def("stop", &Run::stop)
                  .def_property_readonly("steps_done", &Run::steps_done);
   bind_statistics(run);
   m.def("log_density", &density_at, py::kw_only(), py::arg("rows").noconvert(), py::arg("columns"),

@@ -1,8 +1,11 @@
 // pydpmc._core.random: keys and streams, bound for the tests.
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
 
+#include <array>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,9 +54,24 @@ py::bytes many_blocks(const py::bytes& key, std::uint32_t counter, const py::byt
   return {reinterpret_cast<const char*>(out.data()), out.size() * sizeof out[0]};
 }
 
-Stream make_stream(const py::bytes& key, std::uint8_t purpose, std::uint32_t chain, std::uint64_t step) {
+std::unique_ptr<Stream> make_stream(const py::bytes& key, std::uint8_t purpose, std::uint32_t chain,
+                                    std::uint64_t step) {
   if (chain >= max_chains) throw py::value_error("chain must be below 2^24");
-  return {key_from(key), static_cast<Purpose>(purpose), chain, step};
+  return std::make_unique<Stream>(key_from(key), static_cast<Purpose>(purpose), chain, step);
+}
+
+void log_streams(bool on) {
+  static StreamLog log;
+  log.take();
+  stream_log.store(on ? &log : nullptr, std::memory_order_relaxed);
+}
+
+std::vector<std::array<std::uint64_t, 4>> logged_streams() {
+  std::vector<std::array<std::uint64_t, 4>> rows;
+  if (StreamLog* log = stream_log.load(std::memory_order_relaxed))
+    for (const StreamEntry& entry : log->take())
+      rows.push_back({entry.purpose, entry.chain, entry.step, entry.words});
+  return rows;
 }
 
 void bind_chacha20(py::module_& m) {
@@ -84,8 +102,13 @@ void bind_stream(py::module_& m) {
   purposes["initial"] = static_cast<int>(Purpose::initial);
   purposes["noise"] = static_cast<int>(Purpose::noise);
   purposes["diffusion"] = static_cast<int>(Purpose::diffusion);
+  purposes["trajectory"] = static_cast<int>(Purpose::trajectory);
+  purposes["adaptation"] = static_cast<int>(Purpose::adaptation);
   purposes["test"] = static_cast<int>(Purpose::test);
   m.attr("purposes") = purposes;
+  m.def("log_streams", &log_streams, py::arg("on"), "For tests: forgets the log, and begins one or ends it.");
+  m.def("logged_streams", &logged_streams,
+        "For tests: purpose, chain, step and number of words of every stream since the last call.");
   py::class_<Stream>(m, "Stream")
       .def(py::init(&make_stream), py::arg("key"), py::arg("purpose"), py::arg("chain"), py::arg("step"))
       .def("next64", &Stream::next64)

@@ -10,6 +10,7 @@
 #include "isa/dispatch.hpp"
 #include "random/chacha20.hpp"
 #include "random/key.hpp"
+#include "random/stream_log.hpp"
 
 namespace pydpmc {
 
@@ -37,6 +38,12 @@ class Stream {
       : key_(key),
         nonce_{static_cast<std::uint32_t>(purpose) | chain << 8, static_cast<std::uint32_t>(step),
                static_cast<std::uint32_t>(step >> 32)} {}
+  ~Stream() {
+    if (StreamLog* log = stream_log.load(std::memory_order_relaxed)) note(*log);
+  }
+  // A copy would give the same words again.
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
 
   std::uint64_t next64() noexcept {
     if (position_ == filled_) refill(1);
@@ -60,6 +67,11 @@ class Stream {
   }
 
  private:
+  void note(StreamLog& log) const {
+    const std::uint64_t step = nonce_[1] | std::uint64_t{nonce_[2]} << 32;
+    log.note({nonce_[0] & 0xff, nonce_[0] >> 8, step, words_used()});
+  }
+
   static constexpr std::size_t words_per_block = chacha20_words / 2;
   static constexpr std::size_t buffered_blocks = 8, smallest_group = 4;
   static constexpr std::uint64_t max_blocks = std::uint64_t{1} << 32;

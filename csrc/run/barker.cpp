@@ -1,6 +1,7 @@
 #include "run/barker.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -41,12 +42,21 @@ BarkerRun::BarkerRun(Target target, const Chains& chains, Barker barker, Proposa
 }
 
 void BarkerRun::advance(int64_t steps, int threads, int64_t block) {
+  if (stop_.requested()) return;
+  const std::vector<double> before = state();
+  const std::vector<int64_t> clipped_before = each_clipped();
   rekey_after_fork(key_, key_is_secret_, generation_);
   threads = std::clamp(threads, 1, most_threads);
   slopes_.resize(static_cast<size_t>(threads) * slopes_stride_);
-  for_each_chain(
-      static_cast<int64_t>(chains_.size()), target_.records.units(), block, threads, barker_.batch == 0,
-      [&](uint32_t id, Team& team, int first_thread) { advance_chain(id, steps, team, first_thread); });
+  for_each_chain(static_cast<int64_t>(chains_.size()), target_.records.units(), block, threads,
+                 barker_.batch == 0, stop_, [&](uint32_t id, Team& team, int first_thread) {
+                   advance_chain(id, steps, team, first_thread);
+                 });
+  if (stop_.requested()) {
+    restore(before, done_);
+    for (size_t c = 0; c < chains_.size(); ++c) chains_[c].clipped = clipped_before[c];
+    return;
+  }
   done_ += steps;
   logliks_known_ = true;
 }
@@ -55,7 +65,7 @@ void BarkerRun::advance_chain(uint32_t id, int64_t steps, Team& team, int first_
   Chain& chain = chains_[id];
   if (!logliks_known_ && barker_.batch == 0) refresh_loglik(chain, team, first_thread);
   draw_next_batch(chain, id, static_cast<uint64_t>(done_));
-  for (int64_t t = done_; t < done_ + steps; ++t) {
+  for (int64_t t = done_; t < done_ + steps && !stop_.requested(); ++t) {
     step(chain, id, static_cast<uint64_t>(t), team, first_thread);
     draws_.record(chain.theta, id, t + 1);
   }
@@ -111,10 +121,15 @@ std::vector<int64_t> BarkerRun::accepted() const {
   return counts;
 }
 
+std::vector<int64_t> BarkerRun::each_clipped() const {
+  std::vector<int64_t> counts;
+  for (const Chain& chain : chains_) counts.push_back(chain.clipped);
+  return counts;
+}
+
 int64_t BarkerRun::clipped() const {
-  int64_t total = 0;
-  for (const Chain& chain : chains_) total += chain.clipped;
-  return total;
+  const std::vector<int64_t> counts = each_clipped();
+  return std::accumulate(counts.begin(), counts.end(), int64_t{0});
 }
 
 std::vector<uint8_t> BarkerRun::audit(const std::vector<double>& theta, const std::vector<double>& proposal,
@@ -123,7 +138,7 @@ std::vector<uint8_t> BarkerRun::audit(const std::vector<double>& theta, const st
   rekey_after_fork(key_, key_is_secret_, generation_);
   slopes_.resize(slopes_stride_);
   Chain& chain = chains_.front();
-  Team alone(target_.records.units(), block, 1);
+  Team alone(target_.records.units(), block, 1, stop_);
   chain.theta = theta;
   chain.proposal = proposal;
   if (barker_.batch == 0) refresh_loglik(chain, alone, 0);

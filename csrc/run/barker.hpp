@@ -37,6 +37,9 @@ class BarkerRun {
 
   void advance(int64_t steps, int threads, int64_t block);
 
+  // From another thread: the chunk under way is dropped, and no step is made after it.
+  void stop() noexcept { stop_.request(); }
+
   int64_t steps_done() const { return done_; }
 
   // theta and the number of accepted proposals of each chain: functions of accept bits alone. Log-likelihoods
@@ -58,6 +61,7 @@ class BarkerRun {
   void step(Chain& chain, uint32_t id, uint64_t step, Team& team, int first_thread);
   RatioSum ratios(Chain& chain, uint32_t id, uint64_t step, Team& team, int first_thread);
   void draw_next_batch(Chain& chain, uint32_t id, uint64_t step);
+  std::vector<int64_t> each_clipped() const;
   void refresh_loglik(Chain& chain, Team& team, int first_thread);
   double* slopes_of(int thread) { return slopes_.data() + static_cast<size_t>(thread) * slopes_stride_; }
 
@@ -71,6 +75,7 @@ class BarkerRun {
   Draws draws_;
   int64_t done_ = 0;
   bool logliks_known_ = false;
+  Stop stop_;
   size_t slopes_stride_;
   std::vector<double> slopes_;  // one workspace per thread
 };

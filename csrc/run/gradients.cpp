@@ -42,19 +42,22 @@ GradientRun::GradientRun(Target target, const Chains& chains, const QuerySpec& q
 }
 
 void GradientRun::advance(int64_t steps, int threads, int64_t block) {
+  if (stop_.requested()) return;
+  const std::vector<double> before = state();
   rekey_after_fork(key_, key_is_secret_, generation_);
   threads = std::clamp(threads, 1, most_threads);
   steps = std::min(steps, static_cast<int64_t>(schedule_.step_size.size()) - done_);
   workspaces_ = std::make_unique<Workspaces>(threads, target_.model, released_);
   for_each_chain(
-      static_cast<int64_t>(chains_.size()), target_.records.units(), block, threads, full_,
+      static_cast<int64_t>(chains_.size()), target_.records.units(), block, threads, full_, stop_,
       [&](uint32_t id, Team& team, int first_thread) { advance_chain(id, steps, team, first_thread); });
+  if (stop_.requested()) return restore(before, done_);
   done_ += steps;
 }
 
 void GradientRun::advance_chain(uint32_t id, int64_t steps, Team& team, int first_thread) {
   if (steps > 0) chains_[id].query->start(key_, id, static_cast<uint64_t>(done_));
-  for (int64_t t = done_; t < done_ + steps; ++t) {
+  for (int64_t t = done_; t < done_ + steps && !stop_.requested(); ++t) {
     step(chains_[id], id, t, team, first_thread);
     draws_.record(chains_[id].theta, id, t + 1);
   }
@@ -94,7 +97,7 @@ std::vector<double> GradientRun::audit(const std::vector<double>& theta, int64_t
   constexpr int64_t block = 4096;
   rekey_after_fork(key_, key_is_secret_, generation_);
   Workspaces workspaces(1, target_.model, released_);
-  Team alone(target_.records.units(), block, 1);
+  Team alone(target_.records.units(), block, 1, stop_);
   std::vector<double> sums(static_cast<size_t>(count) * released_), one(released_);
   chains_.front().query->start(key_, 0, static_cast<uint64_t>(first));
   for (int64_t t = 0; t < count; ++t) {

@@ -37,6 +37,8 @@ class GradientRun {
   GradientRun& operator=(const GradientRun&) = delete;
 
   void advance(int64_t steps, int threads, int64_t block);
+  // From another thread: the chunk under way is dropped, and no step is made after it.
+  void stop() noexcept { stop_.request(); }
   int64_t steps_done() const { return done_; }
 
   // theta and what its sampler carries, of all chains: functions of released quantities alone.
@@ -68,6 +70,7 @@ class GradientRun {
   std::vector<GradientChain> chains_;
   Draws draws_;
   int64_t done_ = 0;
+  Stop stop_;
   std::unique_ptr<Workspaces> workspaces_;
   std::vector<StreamUse>* trace_ = nullptr;
 };

@@ -32,15 +32,17 @@ LangevinRun::LangevinRun(Target target, const Chains& chains, const GradientGrid
 }
 
 void LangevinRun::advance(int64_t steps, int threads, int64_t block) {
+  if (stop_.requested()) return;
   rekey_after_fork(key_, key_is_secret_, generation_);
   threads = std::clamp(threads, 1, most_threads);
   steps = std::min(steps, steps_ - done_);
   workspaces_ = std::make_unique<Workspaces>(threads, target_.model);
-  for_each_chain(static_cast<int64_t>(chains_.size()), target_.records.n, block, threads, true,
+  for_each_chain(static_cast<int64_t>(chains_.size()), target_.records.n, block, threads, true, stop_,
                  [&](uint32_t id, Team& team, int first_thread) {
-                   for (int64_t t = done_; t < done_ + steps; ++t)
+                   for (int64_t t = done_; t < done_ + steps && !stop_.requested(); ++t)
                      step(chains_[id], id, t, team, first_thread);
                  });
+  if (stop_.requested()) return;  // chains differ in their steps now, and none is ever released
   done_ += steps;
   if (steps > 0 && done_ == steps_) release();
 }

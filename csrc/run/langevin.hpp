@@ -24,6 +24,8 @@ class LangevinRun {
   LangevinRun& operator=(const LangevinRun&) = delete;
 
   void advance(int64_t steps, int threads, int64_t block);
+  // From another thread: no step is made after it, and nothing is released.
+  void stop() noexcept { stop_.request(); }
   int64_t steps_done() const { return done_; }
 
  private:
@@ -47,6 +49,7 @@ class LangevinRun {
   std::vector<Chain> chains_;
   double* out_;
   int64_t done_ = 0;
+  Stop stop_;
   std::unique_ptr<Workspaces> workspaces_;
 };
 

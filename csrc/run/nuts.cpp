@@ -1,5 +1,6 @@
 #include "run/nuts.hpp"
 
+#include <limits>
 #include <stdexcept>
 #include <utility>
 
@@ -23,20 +24,29 @@ NutsRun::NutsRun(Target target, const Chains& chains, const Tempering& tempering
 }
 
 void NutsRun::advance(int64_t steps, int threads) {
+  if (stop_.requested()) return;
+  std::vector<NutsStatistics> before;
+  for (const auto& chain : chains_) before.push_back(chain->statistics);
   rekey_after_fork(key_, key_is_secret_, generation_);
   threads = std::clamp(threads, 1, most_threads);
   slopes_.resize(static_cast<size_t>(threads) * LogDensity::workspace(target_));
-  for_each_chain(static_cast<int64_t>(chains_.size()), target_.records.n, density_block, threads, true,
+  for_each_chain(static_cast<int64_t>(chains_.size()), target_.records.n, density_block, threads, true, stop_,
                  [&](uint32_t id, Team& team, int first_thread) {
                    NutsChain& chain = *chains_[id];
                    double* slopes =
                        slopes_.data() + static_cast<size_t>(first_thread) * LogDensity::workspace(target_);
+                   // A trajectory ends at a density that is not a number.
                    const auto density = [&](const Vector& theta, Vector& gradient) noexcept {
+                     if (stop_.requested()) return std::numeric_limits<double>::quiet_NaN();
                      ++chain.statistics.gradients;
                      return chain.density(theta, gradient, team, slopes);
                    };
                    advance_chain(chain, id, steps, density);
                  });
+  if (stop_.requested()) {
+    for (size_t c = 0; c < chains_.size(); ++c) chains_[c]->statistics = before[c];
+    return;
+  }
   for (const auto& chain : chains_)
     if (chain->lost) throw std::domain_error("no start of finite density was found; give another init");
   done_ += steps;
@@ -49,7 +59,7 @@ void NutsRun::advance_chain(NutsChain& chain, uint32_t id, int64_t steps, Densit
     if (chain.lost) return;
     search_step_size(chain, id, 0, density);
   }
-  for (int64_t t = done_; t < done_ + steps; ++t) {
+  for (int64_t t = done_; t < done_ + steps && !stop_.requested(); ++t) {
     Stream stream(key_, Purpose::trajectory, id, static_cast<uint64_t>(t));
     const Transition made = chain.nuts.transition(chain.state, stream, density);
     if (t < spec_.warmup)

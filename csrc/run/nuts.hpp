@@ -11,6 +11,7 @@
 #include "samplers/nuts/log_density.hpp"
 #include "samplers/nuts/nuts.hpp"
 #include "samplers/nuts/warmup.hpp"
+#include "threads/stop.hpp"
 
 namespace pydpmc {
 
@@ -57,6 +58,9 @@ class NutsRun {
   // Throws std::domain_error if a chain finds no start of finite density.
   void advance(int64_t steps, int threads);
 
+  // From another thread: the chunk under way is dropped, and no step is made after it.
+  void stop() noexcept { stop_.request(); }
+
   int64_t steps_done() const { return done_; }
   const std::vector<std::unique_ptr<NutsChain>>& chains() const { return chains_; }
 
@@ -79,6 +83,7 @@ class NutsRun {
   std::vector<std::unique_ptr<NutsChain>> chains_;
   Draws draws_;
   int64_t done_ = 0;
+  Stop stop_;
   std::vector<double> slopes_;  // one workspace per thread
 };
 

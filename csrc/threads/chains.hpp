@@ -10,6 +10,7 @@
 
 #include "random/key.hpp"
 #include "threads/parallel.hpp"
+#include "threads/stop.hpp"
 #include "threads/team.hpp"
 
 namespace pydpmc {
@@ -32,9 +33,9 @@ inline std::vector<double> apart(size_t size) {
 // body(chain, team, first_thread) for every chain; `first_thread` is where the team's workspaces start.
 template <class Body>
 void for_each_chain(int64_t chains, int64_t n, int64_t block, int threads, bool steps_read_all_records,
-                    const Body& body) {
+                    const Stop& stop, const Body& body) {
   if (steps_read_all_records && chains < threads && n >= fewest_records_per_thread * threads) {
-    Team team(n, block, threads);
+    Team team(n, block, threads, stop);
     const auto leader = [&] {
       for (int64_t c = 0; c < chains; ++c) body(static_cast<uint32_t>(c), team, 0);
       team.dismiss();
@@ -43,7 +44,7 @@ void for_each_chain(int64_t chains, int64_t n, int64_t block, int threads, bool 
     return;
   }
   for_each(chains, static_cast<int>(std::min<int64_t>(threads, chains)), [&](int thread, int64_t c) {
-    Team alone(n, block, 1);
+    Team alone(n, block, 1, stop);
     body(static_cast<uint32_t>(c), alone, thread);
   });
 }

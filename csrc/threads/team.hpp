@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "concepts.hpp"
+#include "threads/stop.hpp"
 
 namespace pydpmc {
 
@@ -24,10 +25,15 @@ inline void pause_briefly(int& patience) noexcept {
 
 class Team {
  public:
-  Team(int64_t n, int64_t block, int threads)
-      : n_(n), block_(block), blocks_((n + block - 1) / block), partial_(static_cast<size_t>(threads)) {}
+  Team(int64_t n, int64_t block, int threads, const Stop& stop)
+      : n_(n),
+        block_(block),
+        blocks_((n + block - 1) / block),
+        partial_(static_cast<size_t>(threads)),
+        stop_(stop) {}
 
-  // Sum of body(thread, begin, end) over all blocks; called by the leader, thread 0.
+  // Sum of body(thread, begin, end) over all blocks; called by the leader, thread 0. Once a stop is requested
+  // the blocks that are left are skipped and the sum means nothing.
   template <class Body>
   RatioSum sum(const Body& body) noexcept {
     if (partial_.size() == 1) return alone(body);
@@ -70,7 +76,7 @@ class Team {
   template <class Body>
   RatioSum alone(const Body& body) noexcept {
     RatioSum total;
-    for (int64_t k = 0; k < blocks_; ++k) total += body(0, k * block_, end_of(k));
+    for (int64_t k = 0; k < blocks_ && !stop_.requested(); ++k) total += body(0, k * block_, end_of(k));
     return total;
   }
 
@@ -79,7 +85,8 @@ class Team {
       // A job ends only when every claimed block is done, so a claim always belongs to the job that is open.
       const int64_t k = next_.fetch_add(1, std::memory_order_acq_rel);
       if (k >= blocks_) return;
-      partial_[static_cast<size_t>(thread)].sum += call_(body_, thread, k * block_, end_of(k));
+      if (!stop_.requested())
+        partial_[static_cast<size_t>(thread)].sum += call_(body_, thread, k * block_, end_of(k));
       done_.fetch_add(1, std::memory_order_release);
     }
   }
@@ -88,6 +95,7 @@ class Team {
 
   int64_t n_, block_, blocks_;
   std::vector<Partial> partial_;
+  const Stop& stop_;
   const void* body_ = nullptr;
   RatioSum (*call_)(const void*, int, int64_t, int64_t) noexcept = nullptr;
   alignas(64) std::atomic<int64_t> next_{INT64_MAX / 2};  // closed until the first job

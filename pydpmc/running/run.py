@@ -28,6 +28,7 @@ from ..samplers.base import Sampler, target_arguments
 from .core_errors import core_errors
 from .progress import Progress, say_resumed
 from .safekeeping import Safekeeping
+from .stoppable import stoppable
 from .threads import usable_threads
 
 SEEDED = "a seed was given: whoever knows it can replay every random choice. For tests only, not for release"
@@ -187,13 +188,14 @@ def _advance(core: Any, steps: int, threads: int, progress: Progress, keeping: S
     chunk = 1
     with progress:
         try:
-            while core.steps_done < steps:
-                started = time.perf_counter()
-                core.advance(min(chunk, steps - core.steps_done), threads, BLOCK)
-                elapsed = max(time.perf_counter() - started, 1e-6)
-                chunk = max(1, min(4 * chunk, int(chunk * CHUNK_SECONDS / elapsed)))
-                progress.update(core.steps_done)
-                keeping.after_chunk(core)
+            with stoppable(core) as advance:
+                while core.steps_done < steps:
+                    started = time.perf_counter()
+                    advance(min(chunk, steps - core.steps_done), threads, BLOCK)
+                    elapsed = max(time.perf_counter() - started, 1e-6)
+                    chunk = max(1, min(4 * chunk, int(chunk * CHUNK_SECONDS / elapsed)))
+                    progress.update(core.steps_done)
+                    keeping.after_chunk(core)
         except KeyboardInterrupt:
             return True
     return False

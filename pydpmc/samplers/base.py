@@ -73,7 +73,10 @@ class RunSettings(Protocol):
         """Return which iterates leave."""
 
     def start(self, core: Any, target: Target, chains: Chains, data: Data) -> Any:
-        """Return the run: an object with ``advance(steps, threads, block)`` and ``steps_done``."""
+        """Return the run: an object with ``advance(steps, threads, block)``, ``steps_done`` and ``stop()``.
+
+        ``stop()`` is called from another thread: the chunk of steps under way is dropped, and none is made after it.
+        """
 
     def forecast(self, model: Model, public: Public, chains: int) -> Any:
         """Return what can be expected of the run: an Outlook."""

@@ -59,6 +59,9 @@ class _Altered:
         self.target = _core.Target(**{name: changed.get(name, value) for name, value in target.items()})
         self.changed = {name: value for name, value in changed.items() if name not in target}
 
+    def Target(self, **arguments: Any) -> Any:
+        return self.target
+
     def LangevinRun(self, target: Any, chains: Any, **arguments: Any) -> Any:
         return _core.LangevinRun(self.target, chains, **(arguments | self.changed))
 

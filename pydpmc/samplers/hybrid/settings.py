@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ...data.data import Data
     from ...models import Model
 
-PARTS = 50  # of the start's steps, so that Ctrl-C is heard between them
+PARTS = 50  # of the start's steps
 OTHER_SEED = 1 << 63  # seeded tests must not give the start and the chain the same random numbers
 
 
@@ -100,6 +100,14 @@ class HybridRun:
     def __init__(self, settings: HybridSettings, core: Any, target: Target, chains: Chains, data: Data) -> None:
         self._settings, self._core, self._target, self._chains, self._data = settings, core, target, chains, data
         self._chain: Any = None
+        self._running: Any = None
+        self._stopped = False
+
+    def stop(self) -> None:
+        """Make no more steps, of the start or of the chain."""
+        self._stopped = True
+        if self._running is not None:
+            self._running.stop()
 
     @property
     def steps_done(self) -> int:
@@ -115,6 +123,8 @@ class HybridRun:
         """Run the start first, if it has not run."""
         if self._chain is None:
             point = self._point(threads, block)
+            if self._stopped:
+                return
             given = self._chains
             chains = self._core.Chains(
                 init=np.array(np.broadcast_to(point, given.init.shape)),
@@ -124,6 +134,9 @@ class HybridRun:
                 seed=given.seed,
             )
             self._chain = self._settings.chain.start(self._core, self._target, chains, self._data)
+            self._running = self._chain
+        if self._stopped:  # after `_running` is set: whoever stops this run stops the chain, or is seen here
+            return
         self._chain.advance(steps, threads, block)
 
     def _point(self, threads: int, block: int) -> Any:
@@ -137,7 +150,7 @@ class HybridRun:
             thin=release.thin,
             seed=None if seed is None else seed ^ OTHER_SEED,
         )
-        run = first.start(self._core, self._target, chains, self._data)
-        while run.steps_done < first.steps:
+        run = self._running = first.start(self._core, self._target, chains, self._data)
+        while run.steps_done < first.steps and not self._stopped:
             run.advance(min(1 + first.steps // PARTS, first.steps - run.steps_done), threads, block)
         return out.mean(axis=(0, 1))

@@ -63,6 +63,10 @@ class HiddenNuts:
         if self.steps_done >= self._settings.steps:
             self._release()
 
+    def stop(self) -> None:
+        """Make no more steps, and release nothing."""
+        self._run.stop()
+
     def _release(self) -> None:
         settings = self._settings
         converged = all(self._converged(self._states[:, :, j]) for j in range(settings.dim))

@@ -1,0 +1,45 @@
+"""Chunks of steps that Ctrl-C stops in the middle: one pass over the records can take longer than a person waits."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+Advance = Callable[[int, int, int], None]
+
+
+@contextmanager
+def stoppable(core: Any) -> Iterator[Advance]:
+    """Yield ``core.advance``; a KeyboardInterrupt inside the block stops a chunk that is under way.
+
+    The chunk runs in a thread of its own, because Python raises KeyboardInterrupt in the main thread alone, and only
+    while that runs Python. A stopped run drops the chunk and keeps all chunks before it.
+    """
+    if not hasattr(core, "stop") or threading.current_thread() is not threading.main_thread():
+        yield core.advance
+        return
+    worker = ThreadPoolExecutor(1, thread_name_prefix="pydpmc")
+
+    def advance(steps: int, threads: int, block: int) -> None:
+        worker.submit(core.advance, steps, threads, block).result()
+
+    try:
+        yield advance
+    except KeyboardInterrupt:
+        core.stop()
+        raise
+    finally:
+        _close(worker)
+
+
+def _close(worker: ThreadPoolExecutor) -> None:
+    """Wait for the last chunk, also while Ctrl-C is pressed again: it writes into the draws."""
+    while True:
+        try:
+            worker.shutdown(wait=True)
+        except KeyboardInterrupt:
+            continue
+        return
