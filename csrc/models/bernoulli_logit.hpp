@@ -1,4 +1,4 @@
-// x in {0, 1}, P(x = 1) = logistic(theta) (papers/002, example 17).
+// x in {0, 1}, P(x = 1) = logistic(theta) (Minami et al. 2016, example 17).
 #pragma once
 
 #include <cmath>

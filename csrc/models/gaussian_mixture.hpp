@@ -1,5 +1,5 @@
-// x ~ (N(theta_1, s^2) + N(theta_1 + theta_2, s^2)) / 2, s^2 = constants[0] (papers/004, section 4).
-// With the term in x^2 left out the log-likelihood is a line in x plus softplus of another line.
+// x ~ (N(theta_1, s^2) + N(theta_1 + theta_2, s^2)) / 2, s^2 = constants[0] (Heikkilä et al. 2019, section
+// 4). With the term in x^2 left out the log-likelihood is a line in x plus softplus of another line.
 #pragma once
 
 #include "models/prepared.hpp"

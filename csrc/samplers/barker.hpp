@@ -1,4 +1,4 @@
-// Barker DP-MCMC (papers/004), math.md section 2. One bit per step leaves: accept or reject.
+// Barker DP-MCMC (Heikkilä et al. 2019). One bit per step leaves: accept or reject.
 //
 //   full data   D  = w sum_i r_i + log prior ratio,               accept with probability logistic(D)
 //   minibatch   D* = (w N / b) sum_{i in S} r_i + log prior ratio, v = kappa popvar_S(w N r),

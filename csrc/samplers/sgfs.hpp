@@ -1,7 +1,7 @@
-// SGFS (papers/001, algorithm 4): theta' = theta - 2 (J_t + 4A/h)^{-1} (g + N(0, 4A/h)), J_t the curvature of
-// U by Fisher's information, plus the variance of g from the choice of the batch. A is a public diagonal
-// matrix; noise of variance 4 min(A)/h is already in g, the rest is added here and looks at no record. J_t
-// comes from released second moments alone. Deviations from the paper: docs/privacy/sgfs.md.
+// SGFS (Wang et al. 2015, algorithm 4): theta' = theta - 2 (J_t + 4A/h)^{-1} (g + N(0, 4A/h)), J_t the
+// curvature of U by Fisher's information, plus the variance of g from the choice of the batch. A is a public
+// diagonal matrix; noise of variance 4 min(A)/h is already in g, the rest is added here and looks at no
+// record. J_t comes from released second moments alone. Deviations from the paper: docs/privacy/sgfs.md.
 #pragma once
 
 #include <algorithm>
