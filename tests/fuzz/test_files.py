@@ -277,6 +277,22 @@ def test_damaged_tables_are_read_or_refused(kind, examples, tmp_path):
     assert read
 
 
+def test_text_that_is_no_utf8_in_a_parquet_file_is_another_level_and_no_error(tmp_path):
+    """The error quoted a byte of the record, and one record raised it."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = tmp_path / "people.parquet"
+    schema = dp.Schema({"sex": dp.Category(["f", "m"], unknown="f")}, missing="drop")
+    raw = pa.array([b"m", b"\xed", None, b"f"])
+    texts = raw.cast(pa.binary()).view(pa.string())
+    pq.write_table(pa.table({"sex": texts}), path)
+    stored = [np.array(schema.data(path)._rows, dtype=np.float64)]
+    pq.write_table(pa.table({"sex": ["m", "x", None, "f"]}), path)
+    stored.append(np.array(schema.data(path)._rows, dtype=np.float64))
+    assert np.array_equal(*stored, equal_nan=True)
+
+
 def test_the_mutations_do_change_things():
     assert edited(b"abc", [("flip", 0, 0, b"")]) == b"`bc"
     assert edited(b"abc", [("remove", 1, 1, b""), ("insert", 0, 0, b"x")]) == b"xac"
