@@ -24,6 +24,7 @@ Result = TypeVar("Result")
 _DESCRIPTION, _SEAL = "pydpmc_json", "sha256"
 ALWAYS_READ = 2**28  # bytes in memory that any file may ask for
 MOST_EXPANSION = 64  # times its size that a larger one may ask for
+NOT_OURS = "is not a posterior that pydpmc saved, or it is damaged"
 UNSEALED = (
     "the file this was loaded from is as it was saved (it is a netCDF file of a version that wrote no hash: a changed "
     "byte would not be noticed)"
@@ -85,9 +86,9 @@ def _one_error(path: Path) -> Iterator[None]:
     try:
         yield
     except _TooLarge as error:
-        raise InvalidArgument(f"{path} {error}") from None
+        raise InvalidArgument(f"{path} {NOT_OURS}: {error}") from None
     except Exception as error:  # a damaged file can break its reader in any way
-        raise InvalidArgument(f"{path} is not a posterior that pydpmc saved, or it is damaged") from error
+        raise InvalidArgument(f"{path} {NOT_OURS}") from error
 
 
 def _write_npz(file: BinaryIO, draws: Draws, text: str) -> None:
@@ -162,5 +163,5 @@ def _read_netcdf(file: BinaryIO, most: int) -> tuple[Draws, str]:
 def _require_size(size: int, most: int) -> None:
     if size > most:
         raise _TooLarge(
-            f"would take {size:,} bytes of memory, where {most:,} are allowed. If you trust it, pass max_bytes={size}"
+            f"it would take {size:,} bytes of memory, and {most:,} are allowed. If it is whole, pass max_bytes={size}"
         )

@@ -153,10 +153,8 @@ class Safekeeping:
                 self._ledger.commit(self._ticket, self._confirmed)
             elif self._path is not None:
                 self._ledger.stop(self._ticket, self._confirmed, self._token)
-        except ResumedElsewhere:
-            raise
         except LedgerError as error:
-            if self._path is not None:
+            if self._path is not None or isinstance(error, ResumedElsewhere):
                 raise
             warnings.warn(f"the run is charged, but not noted as finished: {error}", RuntimeWarning, stacklevel=5)
 
@@ -179,7 +177,8 @@ class Safekeeping:
             self._mark = self._ledger.mark(self._data, self._ticket)
 
     def _resume(self, core: Any, path: Path) -> None:
-        header, (state, draws) = checkpoint_file.read(path, self._most_bytes(core))
+        most_bytes = 2 * len(json.dumps(self._identity())) + 2**16 + 8 * (len(core.state()) + self._out.size)
+        header, (state, draws) = checkpoint_file.read(path, most_bytes)
         self._check(header, path)
         done = header["steps_done"]
         out = self._out[:, : self._release.made(done)]
@@ -224,10 +223,6 @@ class Safekeeping:
             raise LedgerError(RESUMED)
         self._token = self._confirmed = current
 
-    def _most_bytes(self, core: Any) -> int:
-        """More than a checkpoint of this run takes."""
-        return 2 * len(json.dumps(self._identity())) + 2**16 + 8 * (len(core.state()) + self._out.size)
-
     def _check(self, header: dict[str, Any], path: Path) -> None:
         saved, here = header["run"], self._identity()
         differing = [name for name in here if saved.get(name) != here[name]]
@@ -244,12 +239,12 @@ class Safekeeping:
     def _identity(self) -> dict[str, Any]:
         from .._version import __version__
 
-        identity = {
+        facts = {
             "plan": self._plan.describe(),
             "public facts": dataclasses.asdict(self._plan.public),
             "guarantee": self._plan.guarantee.to_dict(),
             "draws or warmup": dataclasses.asdict(self._release),
             "version of pydpmc": __version__,
         }
-        plain: dict[str, Any] = json.loads(json.dumps(identity))
-        return plain
+        identity: dict[str, Any] = json.loads(json.dumps(facts))
+        return identity

@@ -204,6 +204,22 @@ def test_ctrl_c_on_a_full_disk_ends_the_run_for_every_copy(plan, data, world, tm
         plan.run(data, **world | {"checkpoint": copy})
 
 
+def test_ctrl_c_returns_nothing_if_a_copy_was_resumed_elsewhere(plan, data, world, tmp_path, monkeypatch):
+    copy, saved = tmp_path / "copy.ckpt", Safekeeping.after_chunk
+
+    def resumed_elsewhere(self, core):
+        saved(self, core)
+        if core.steps_done >= 5 and not copy.exists():
+            shutil.copy(world["checkpoint"], copy)
+            plan.run(data, **world | {"checkpoint": copy})
+            stopping_at(0, monkeypatch)
+
+    monkeypatch.setattr(Safekeeping, "after_chunk", resumed_elsewhere)
+    with pytest.raises(LedgerError, match="must not be released"):
+        plan.run(data, **world)
+    assert not world["checkpoint"].exists()
+
+
 def test_nothing_is_returned_if_the_ledger_does_not_hear_of_it(plan, data, world, monkeypatch):
     with monkeypatch.context() as patched:
         stopping_at(15, patched)

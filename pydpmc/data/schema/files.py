@@ -47,7 +47,10 @@ def read_parquet(path: Path, wanted: Sequence[str], require_names: RequireNames)
     """Return columns of a Parquet file as a pyarrow table."""
     with _readable(path), _parquet(path) as file:
         require_names(wanted, file.schema_arrow.names)
-        return file.read(columns=list(dict.fromkeys(wanted)))
+        table = file.read(columns=list(dict.fromkeys(wanted)))
+    for place, field in enumerate(table.schema):
+        table = table.set_column(place, field.name, _decodable(table.column(place)))
+    return table
 
 
 def parquet_types(path: Path) -> dict[str, str]:
@@ -72,6 +75,25 @@ def _readable(path: Path) -> Iterator[None]:
     except Exception:  # csv, gzip, zlib and pyarrow each have errors of their own
         kind = "Parquet" if path.suffix == ".parquet" else "CSV"
         raise SchemaError(f"table: {path.name!r} is not a {kind} file that can be read, or it is damaged") from None
+
+
+def _decodable(column: Any) -> Any:
+    """Replace bytes that are no UTF-8, value by value, as in a CSV file: one record must not raise an error."""
+    pa = require("pyarrow", "dataframes", "reading a Parquet file")
+    if pa.types.is_dictionary(column.type) and _is_text(pa, column.type.value_type):
+        return _decodable(column.cast(column.type.value_type))
+    if not _is_text(pa, column.type):
+        return column
+    try:
+        column.validate(full=True)
+    except pa.ArrowInvalid:
+        values = column.cast(pa.large_binary()).to_pylist()
+        return pa.array([None if value is None else value.decode("utf-8", "replace") for value in values])
+    return column
+
+
+def _is_text(pa: Any, kind: Any) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def _opened(path: Path) -> IO[str]:
