@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from loops import for_each
 
 import pydpmc as dp
 from pydpmc import _core
@@ -56,10 +57,10 @@ def sums(data, name, theta, **options):
     )
 
 
-@pytest.mark.parametrize("isa", _core.available_isas())
-@pytest.mark.parametrize("storage", ONES)
-@pytest.mark.parametrize("numbers", [1, 3, 4, 6, 11])
-@pytest.mark.parametrize("name", MODELS)
+@for_each("isa", _core.available_isas())
+@for_each("storage", ONES)
+@for_each("numbers", [1, 3, 4, 6, 11])
+@for_each("name", MODELS)
 def test_sums_are_those_of_multiplied_out_rows(name, numbers, storage, isa):
     """Predictors are exact here in any order, so that every integer must be the same."""
     before = _core.isa()
@@ -173,8 +174,8 @@ def test_rows_stay_as_they_are_where_codes_do_not_pay():
     assert dp.Data(x, y, one_hot=[block[:3] for block in blocks])._coded is None
 
 
-@pytest.mark.parametrize("numbers", range(1, 12))
-@pytest.mark.parametrize("levels", [(6,), (9,), (14,), (20,), (5, 5), (9, 4, 12)])
+@for_each("numbers", range(1, 12))
+@for_each("levels", [(6,), (9,), (14,), (20,), (5, 5), (9, 4, 12)])
 def test_a_short_row_has_at_most_half_the_bytes(numbers, levels):
     x, y, blocks = table(3, numbers, levels)
     data = dp.Data(x, y, one_hot=blocks)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from loops import for_each
 
 import pydpmc as dp
 from pydpmc import _core, models
@@ -63,7 +64,7 @@ def logliks(model: Any, data: dp.Data, theta: Any) -> Any:
     return _core.log_likelihoods(**target(model, data), theta=theta.tolist())
 
 
-@pytest.mark.parametrize(("kind", "width", "options"), cases())
+@for_each(("kind", "width", "options"), cases())
 def test_the_likelihood_part_is_the_sum_over_records(kind, width, options):
     model, data, theta = problem(kind, width, options)
     with_data = density(model, data, theta, w=0.7)[0]
@@ -71,7 +72,7 @@ def test_the_likelihood_part_is_the_sum_over_records(kind, width, options):
     assert with_data - prior_alone == pytest.approx(0.7 * logliks(model, data, theta).sum(), rel=1e-11)
 
 
-@pytest.mark.parametrize(("kind", "width", "options"), cases())
+@for_each(("kind", "width", "options"), cases())
 def test_the_gradient_is_that_of_the_density(kind, width, options):
     model, data, theta = problem(kind, width, options)
     _, gradient = density(model, data, theta, w=0.3, prior_weight=0.5)
@@ -82,7 +83,7 @@ def test_the_gradient_is_that_of_the_density(kind, width, options):
         assert gradient[j] == pytest.approx((up - down) / 2e-5, rel=1e-5, abs=1e-3 + slack)
 
 
-@pytest.mark.parametrize(("kind", "width", "options"), cases())
+@for_each(("kind", "width", "options"), cases())
 def test_bits_do_not_depend_on_threads_or_instruction_set(kind, width, options):
     model, data, theta = problem(kind, width, options)
     value, gradient = density(model, data, theta)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from loops import for_each
 
 from pydpmc import _core
 
@@ -127,10 +128,10 @@ def softmax_gradients(design: Any, y: Any, t: Any, classes: int, intercept: bool
     return np.concatenate([by_class[:, :, 0], inner], axis=1) if intercept else inner
 
 
-@pytest.mark.parametrize("isa", ISAS)
-@pytest.mark.parametrize("intercept", [False, True])
-@pytest.mark.parametrize("columns", [1, 3, 4, 13, 261])  # the last: long rows, eight at once
-@pytest.mark.parametrize("name", MODELS)
+@for_each("isa", ISAS)
+@for_each("intercept", [False, True])
+@for_each("columns", [1, 3, 4, 13, 261])  # the last: long rows, eight at once
+@for_each("name", MODELS)
 def test_each_record_is_its_clipped_gradient_to_the_nearest_grid_point(name, columns, intercept, isa, rng):
     assert _core.use_isa(isa)
     arguments, theta = drawn(name, rng, 40, columns, intercept)
@@ -176,9 +177,9 @@ GRIDS = [
 ]
 
 
-@pytest.mark.parametrize("isa", ISAS)
-@pytest.mark.parametrize("columns", [1, 2, 4, 10, 100])
-@pytest.mark.parametrize("name", MODELS)
+@for_each("isa", ISAS)
+@for_each("columns", [1, 2, 4, 10, 100])
+@for_each("name", MODELS)
 def test_no_record_exceeds_the_clip_in_exact_integers(name, columns, isa, rng):
     """Bar N1."""
     assert _core.use_isa(isa)
@@ -212,8 +213,8 @@ def test_the_clip_boundary_holds_to_one_ulp(columns, isa, rng):
         assert longest >= clip * per_unit * (1 - 2e-12) - 1.5 * math.sqrt(columns)
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e308])
-@pytest.mark.parametrize("name", MODELS)
+@for_each("bad", [np.nan, np.inf, -np.inf, 1e308])
+@for_each("name", MODELS)
 def test_a_record_that_is_not_finite_adds_exactly_nothing(name, bad, rng):
     arguments, theta = drawn(name, rng, 21, 5, True)
     if name.startswith(("bernoulli", "hinge", "huber", "logistic", "softmax")) and bad == 1e308:
@@ -228,8 +229,8 @@ def test_a_record_that_is_not_finite_adds_exactly_nothing(name, bad, rng):
         assert with_bad == total(arguments, theta, 0.6, 2.0**33, kept)
 
 
-@pytest.mark.parametrize("columns", [1, 3, 4, 13, 261])  # the last: long rows, eight at once
-@pytest.mark.parametrize("name", MODELS)
+@for_each("columns", [1, 3, 4, 13, 261])  # the last: long rows, eight at once
+@for_each("name", MODELS)
 def test_a_record_adds_the_same_wherever_it_stands(name, columns, rng):
     """Bar N2: full sum, batch, any order, any length modulo eight, any instruction set."""
     arguments, theta = drawn(name, rng, 67, columns, True)

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from loops import for_each
 
 from pydpmc import _core
 
@@ -73,9 +74,9 @@ def quantised(ratio, clip, bits):
     return 0 if math.isnan(ratio) else round(min(max(ratio, -clip), clip) * (2.0**bits / clip))
 
 
-@pytest.mark.parametrize("isa", ISAS)
-@pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize(("clip", "bits"), [(0.37, 40), (1e-3, 50), (1e6, 1), (3e-290, 25), (1e300, 30)])
+@for_each("isa", ISAS)
+@for_each("model", MODELS)
+@for_each(("clip", "bits"), [(0.37, 40), (1e-3, 50), (1e6, 1), (3e-290, 25), (1e300, 30)])
 def test_adversarial_records_stay_within_the_grid(model, clip, bits, isa, rng):
     assert _core.use_isa(isa)
     columns = 1 if model in ONE_COLUMN else 5
@@ -179,8 +180,8 @@ def test_every_instruction_set_gives_the_same_bits(model, isa, rng):
         np.testing.assert_array_equal(_core.log_likelihoods(**arguments, theta=theta), expected)
 
 
-@pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize(("count", "clip"), [(1, 0.5), (7, 0.5), (8, 1e-9), (1001, 0.5), (1001, 1e-9)])
+@for_each("model", MODELS)
+@for_each(("count", "clip"), [(1, 0.5), (7, 0.5), (8, 1e-9), (1001, 0.5), (1001, 1e-9)])
 def test_batch_sums_of_squares_are_exact_integers(model, count, clip, rng):
     arguments, dim = records(model, rng, 2000, 4)
     a, b = rng.normal(size=(2, dim)).tolist()

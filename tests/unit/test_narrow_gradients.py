@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from loops import for_each
 
 import pydpmc as dp
 from pydpmc import _core, models
@@ -69,10 +70,10 @@ def exact_gradients(data: dp.Data, model: str, intercept: bool, theta: Any) -> n
     return x * residual[:, None]
 
 
-@pytest.mark.parametrize("storage", NARROW)
-@pytest.mark.parametrize("intercept", [False, True])
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("model", MODELS)
+@for_each("storage", NARROW)
+@for_each("intercept", [False, True])
+@for_each("width", WIDTHS)
+@for_each("model", MODELS)
 def test_each_record_is_its_clipped_gradient_within_the_rounding(model, width, intercept, storage, rng):
     data, clip = stored(rng, width, storage), 1.5
     theta = rng.normal(size=width + intercept) * 0.3
@@ -163,8 +164,8 @@ def test_slopes_beyond_all_bounds_add_nothing_or_a_clipped_gradient(slope, stora
             assert not found.any()
 
 
-@pytest.mark.parametrize("value", [0.0, 5e-324, 1e-45, 1e-40, 1e-30, 1e-20, 1.0, 1e20, 1e30, 1e38, 3.4e38, 1e300])
-@pytest.mark.parametrize("target", [0.0, 1e-40, 1.0, -1e20, 1e38, -1e300])
+@for_each("value", [0.0, 5e-324, 1e-45, 1e-40, 1e-30, 1e-20, 1.0, 1e20, 1e30, 1e38, 3.4e38, 1e300])
+@for_each("target", [0.0, 1e-40, 1.0, -1e20, 1e38, -1e300])
 def test_extreme_records_stay_within_the_clip(value, target, rng):
     x = np.full((3, 20), value) * rng.choice([-1.0, 1.0], (3, 20))
     x[1, 1:] = 0.0

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from loops import for_each
 
 from pydpmc import _core
 
@@ -39,9 +40,9 @@ def triangle(matrix: np.ndarray) -> np.ndarray:
     return matrix[i, j] * np.where(i == j, 1.0, math.sqrt(2.0))
 
 
-@pytest.mark.parametrize("isa", ISAS)
-@pytest.mark.parametrize("columns", [1, 3, 13])
-@pytest.mark.parametrize("name", MODELS)
+@for_each("isa", ISAS)
+@for_each("columns", [1, 3, 13])
+@for_each("name", MODELS)
 def test_each_record_is_its_clipped_gradient_and_its_outer_product(name, columns, isa, rng):
     assert _core.use_isa(isa)
     arguments, theta = kernel.drawn(name, rng, 12, columns, True)
