@@ -159,7 +159,9 @@ def _flat(column: RawColumn) -> RawColumn:
         return column
     values = column.values.astype(object)
     if column.places is not None:
-        values = np.append(values, np.array([None], dtype=object))[np.where(column.places < 0, len(values), column.places)]
+        values = np.append(values, np.array([None], dtype=object))[
+            np.where(column.places < 0, len(values), column.places)
+        ]
     if column.absent is not None:
         values[column.absent] = None
     return RawColumn(values)
