@@ -159,8 +159,9 @@ def _flat(column: RawColumn) -> RawColumn:
         return column
     values = column.values.astype(object)
     if column.places is not None:
-        padded = np.append(values, np.array([None], dtype=object))
-        values = padded[np.where(column.places < 0, len(values), column.places)]
+        values = np.append(values, np.array([None], dtype=object))[
+            np.where(column.places < 0, len(values), column.places)
+        ]
     if column.absent is not None:
         values[column.absent] = None
     return RawColumn(values)

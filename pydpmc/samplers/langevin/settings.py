@@ -110,7 +110,7 @@ class LangevinSettings:
     def _middle(self) -> npt.NDArray[np.float64]:
         """Return the middle of the declared bounds, where a void record is taken to be."""
         bounds = self.public.x_bounds
-        return np.zeros(self.public.width) if bounds is None else np.array(bounds).mean(axis=1)
+        return np.zeros(self.public.width) if bounds is None else (np.array(bounds) / 2).sum(axis=1)
 
     def forecast(self, model: Model, public: Public, chains: int) -> LangevinForecast:
         """Return what can be expected of the draws."""
