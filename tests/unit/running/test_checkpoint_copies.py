@@ -15,7 +15,7 @@ from pydpmc.running.progress import Progress
 from pydpmc.running.safekeeping import Safekeeping
 
 STEPS = 20
-OLD = Path(__file__).parents[1] / "fixtures" / "before_rooms"
+OLD = Path(__file__).parents[2] / "fixtures" / "before_rooms"
 
 
 def records(rng, n=60):
