@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import signal
 import subprocess
 import threading
 from pathlib import Path
@@ -15,6 +16,7 @@ import pydpmc as dp
 from pydpmc import _core
 from pydpmc.planning.starts import start_points
 from pydpmc.running.run import _target_arguments
+from pydpmc.running.stoppable import stoppable
 
 HERE = Path(__file__).parent
 STEPS, FIRST, CHAINS, RECORDS = 300_000, 20, 2, 20_000  # far more steps than are made before the stop
@@ -129,6 +131,36 @@ def test_a_stopped_conjugate_run_releases_nothing() -> None:
     core.advance(1, 1, 512)
     assert core.steps_done == 0
     assert np.isnan(draws).all()
+
+
+def test_a_second_ctrl_c_waits_for_the_chunk_as_well() -> None:
+    """It writes into the draws, which are read as soon as the block is left."""
+
+    class Core:
+        def __init__(self) -> None:
+            self.stops, self.ended, self._gate = 0, False, threading.Event()
+
+        def advance(self, steps: int, threads: int, block: int) -> None:
+            signal.setitimer(signal.ITIMER_REAL, 0.01)
+            self._gate.wait(PATIENCE)
+            self.ended = True
+
+        def stop(self) -> None:
+            self.stops += 1
+            if self.stops < 3:
+                signal.setitimer(signal.ITIMER_REAL, 0.01)
+            else:
+                self._gate.set()
+
+    core = Core()
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt), stoppable(core) as advance:
+            advance(1, 1, 1)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert core.ended
+    assert core.stops >= 3
 
 
 @pytest.fixture(scope="module")
