@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 Advance = Callable[[int, int, int], None]
@@ -26,20 +26,29 @@ def stoppable(core: Any) -> Iterator[Advance]:
     def advance(steps: int, threads: int, block: int) -> None:
         worker.submit(core.advance, steps, threads, block).result()
 
+    interrupted = False
     try:
         yield advance
     except KeyboardInterrupt:
-        core.stop()
+        interrupted = True
         raise
     finally:
-        _close(worker)
+        _finish(worker, core, interrupted)
 
 
-def _close(worker: ThreadPoolExecutor) -> None:
-    """Wait for the last chunk, also while Ctrl-C is pressed again: it writes into the draws."""
+def _finish(worker: ThreadPoolExecutor, core: Any, interrupted: bool) -> None:
+    """Wait for the last chunk, however often Ctrl-C is pressed: it writes into the draws.
+
+    The worker takes one task after the other, so a task that does nothing ends after the chunk. Joining the thread
+    would not do: a join that is interrupted takes a running thread for one that has ended (bpo-45274).
+    """
     while True:
         try:
-            worker.shutdown(wait=True)
+            if interrupted:
+                core.stop()
+            worker.submit(lambda: None).result()
+            break
         except KeyboardInterrupt:
-            continue
-        return
+            interrupted = True
+    with suppress(KeyboardInterrupt):
+        worker.shutdown()

@@ -97,7 +97,12 @@ RUNS: dict[str, tuple[Any, bool, Any, set[str]]] = {
     "Langevin": (dp.LogisticRegression(), True, dp.Langevin(draws=3, w=0.5, steps=9), {"noise"}),
     "conjugate mean": (dp.GaussianMean(), False, dp.ConjugateSample(draws=3, w=0.3), {"noise", "diffusion"}),
     "conjugate regression": (dp.LinearRegression(sigma=1.0), True, dp.ConjugateSample(draws=3), {"noise", "diffusion"}),
-    "posterior sample": (dp.LogisticRegression(), True, dp.PosteriorSample(draws=2), {"trajectory", "adaptation"}),
+    "posterior sample": (
+        dp.LogisticRegression(),
+        True,
+        dp.PosteriorSample(draws=2, w=0.1),
+        {"trajectory", "adaptation"},
+    ),
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import signal
 import subprocess
 import threading
 from pathlib import Path
@@ -15,6 +16,7 @@ import pydpmc as dp
 from pydpmc import _core
 from pydpmc.planning.starts import start_points
 from pydpmc.running.run import _target_arguments
+from pydpmc.running.stoppable import stoppable
 
 HERE = Path(__file__).parent
 STEPS, FIRST, CHAINS, RECORDS = 300_000, 20, 2, 20_000  # far more steps than are made before the stop
@@ -22,7 +24,7 @@ PATIENCE = 100.0  # seconds: beyond them the run would go on for ever
 GRADIENT = {"steps": STEPS, "step_size": 1e-6, "clip": 0.6}
 SAMPLERS: dict[str, Any] = {
     "Barker": dp.Barker(steps=STEPS, scale=0.01),
-    "Barker on batches": dp.Barker(steps=STEPS, scale=0.01, batch_size=1000, clip=0.005),
+    "Barker on batches": dp.Barker(steps=STEPS, scale=0.01, batch_size=1000, clip=0.0005),
     "SGLD": dp.SGLD(**GRADIENT, sampling="full"),
     "SGHMC": dp.SGHMC(**GRADIENT, sampling="full"),
     "SGNHT on batches": dp.SGNHT(**GRADIENT, batch_size=1000),
@@ -57,7 +59,7 @@ def test_a_stopped_run_is_back_where_its_chunk_began(name: str, data: dp.Data) -
     core.advance(FIRST, 1, 512)
     state = core.state()
     thread = in_thread(core, STEPS - FIRST)
-    while np.isnan(draws[0, FIRST + 5, 0]):  # the first chain is in the middle of its chunk
+    while np.isnan(draws[0, FIRST + 5, 0]) and thread.is_alive():  # the first chain is in the middle of its chunk
         thread.join(0.001)
     core.stop()
     assert joined(thread)
@@ -82,20 +84,20 @@ def test_a_stopped_langevin_run_releases_nothing(threads: int, data: dp.Data) ->
     assert np.isnan(draws).all()
 
 
-def endless_nuts(data: dp.Data) -> Any:
+def endless_nuts() -> Any:
     """One transition of a million gradients: on a flat density no trajectory turns back."""
     return _core.NutsRun(
-        rows=np.full((len(data._rows), 4), np.nan), columns=1, has_target=True, model="logistic_regression",
+        rows=np.zeros((RECORDS, 4)), columns=1, has_target=True, model="logistic_regression",
         intercept=False, constants=(0.0, 0.0), prior=np.zeros((1, 5)), weight=1.0, prior_weight=1.0,
         loglik_range=(-np.inf, np.inf), target_accept=0.8, max_depth=20, jitter=0.0, init=np.zeros((1, 1)),
         draws=np.full((1, 9, 1), np.nan), warmup=0, thin=1, seed=7,
     )  # fmt: skip
 
 
-def test_a_trajectory_is_stopped_in_the_middle(data: dp.Data) -> None:
-    core = endless_nuts(data)
+def test_a_trajectory_is_stopped_in_the_middle() -> None:
+    core = endless_nuts()
     thread = in_thread(core, 1)
-    while core.gradients[0] < 1000:
+    while core.gradients[0] < 1000 and thread.is_alive():
         thread.join(0.001)
     core.stop()
     assert joined(thread)
@@ -110,7 +112,7 @@ def test_a_hybrid_run_is_stopped_in_its_start(start: Any, data: dp.Data) -> None
     common = {"init": np.zeros((1, 2)), "draws": draws, "warmup": 0, "thin": 1, "seed": 7}
     core = plan.settings.start(_core, _target_arguments(plan, data) | common, data)
     thread = in_thread(core, 9)
-    while core._running is None:
+    while core._running is None and thread.is_alive():
         thread.join(0.001)
     core.stop()
     assert joined(thread)
@@ -129,6 +131,36 @@ def test_a_stopped_conjugate_run_releases_nothing() -> None:
     core.advance(1, 1, 512)
     assert core.steps_done == 0
     assert np.isnan(draws).all()
+
+
+def test_a_second_ctrl_c_waits_for_the_chunk_as_well() -> None:
+    """It writes into the draws, which are read as soon as the block is left."""
+
+    class Core:
+        def __init__(self) -> None:
+            self.stops, self.ended, self._gate = 0, False, threading.Event()
+
+        def advance(self, steps: int, threads: int, block: int) -> None:
+            signal.setitimer(signal.ITIMER_REAL, 0.01)
+            self._gate.wait(PATIENCE)
+            self.ended = True
+
+        def stop(self) -> None:
+            self.stops += 1
+            if self.stops < 3:
+                signal.setitimer(signal.ITIMER_REAL, 0.01)
+            else:
+                self._gate.set()
+
+    core = Core()
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt), stoppable(core) as advance:
+            advance(1, 1, 1)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert core.ended
+    assert core.stops >= 3
 
 
 @pytest.fixture(scope="module")
