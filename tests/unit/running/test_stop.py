@@ -169,7 +169,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if compiler is None:
         pytest.skip("g++ is not here to compile a team of threads by itself")
     made = tmp_path_factory.mktemp("team") / "stopped"
-    flags = ["-std=c++20", "-O1", "-fopenmp", f"-I{HERE.parents[1] / 'csrc'}"]
+    flags = ["-std=c++20", "-O1", "-fopenmp", f"-I{HERE.parents[2] / 'csrc'}"]
     subprocess.run([compiler, *flags, str(HERE / "stopped_team.cpp"), "-o", str(made)], check=True)
     return made
 

@@ -28,7 +28,7 @@ def program(tmp_path_factory):
         pytest.skip("g++ is not here to compile the kernels once more")
     made = tmp_path_factory.mktemp("kernels") / "generic"
     source = HERE / "generic_kernels.cpp"
-    subprocess.run([compiler, *FLAGS, f"-I{HERE.parents[1] / 'csrc'}", str(source), "-o", str(made)], check=True)
+    subprocess.run([compiler, *FLAGS, f"-I{HERE.parents[3] / 'csrc'}", str(source), "-o", str(made)], check=True)
     return made
 
 
