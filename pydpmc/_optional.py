@@ -1,4 +1,4 @@
-"""Optional dependencies: imported where they are used, with a message that names the extra."""
+"""Packages that are imported when they are used: the extras, and slow ones."""
 
 from __future__ import annotations
 
@@ -21,3 +21,16 @@ def require(module: str, extra: str, purpose: str) -> Any:
     except ImportError as error:
         package = module.partition(".")[0]
         raise MissingExtraError(f"{purpose} needs {package}: pip install 'pydpmc[{extra}]'") from error
+
+
+class _Lazy:
+    """A module that is imported when its first function is used."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(importlib.import_module(self._name), name)
+
+
+special: Any = _Lazy("scipy.special")  # importing it takes as long as all the rest

@@ -1,9 +1,11 @@
-"""Checks of public numbers, in full sentences that name the argument."""
+"""Checks of public numbers, in full sentences that name the argument, and names as a page can show them."""
 
 from __future__ import annotations
 
+import html
 import math
 import os
+import unicodedata
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from numbers import Integral, Real
@@ -152,3 +154,35 @@ def _described(least: int, most: int | None) -> str:
     if most is not None:
         return f"whole number from {least} to {most}"
     return "positive whole number" if least == 1 else f"whole number of at least {least}"
+
+
+ESCAPED = ("Cc", "Cf", "Cs", "Zl", "Zp")  # controls, invisible formats, surrogates, separators of lines
+JOINERS = "\u200c\u200d"  # invisible too, but Persian and emoji are spelt with them
+
+
+def visible(text: str) -> str:
+    r"""Return the text with every character that is not to be seen written as an escape.
+
+    Examples
+    --------
+    >>> print(visible("age\n\x1b[2J"), visible("größe"))
+    age\n\x1b[2J größe
+    """
+    if text.isprintable():
+        return text
+    return "".join(_escape(c) if unicodedata.category(c) in ESCAPED and c not in JOINERS else c for c in text)
+
+
+def visible_html(text: str) -> str:
+    """Return the text as HTML shows it: escaped, and `visible`.
+
+    Examples
+    --------
+    >>> visible_html("<b>")
+    '&lt;b&gt;'
+    """
+    return html.escape(visible(text))
+
+
+def _escape(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..checks import visible
 from ..rounding import upper
-from ..visible import visible
 
 if TYPE_CHECKING:
     from .guarantee import Guarantee

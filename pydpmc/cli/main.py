@@ -7,8 +7,8 @@ import sys
 from collections.abc import Sequence
 
 from .._version import __version__
+from ..checks import visible
 from ..errors import BudgetError, PydpmcError
-from ..visible import visible
 from . import ALL
 
 EXIT_CODES = """\

@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+from .. import _core
 from ..errors import InvalidArgument
 from .public import Public
 
@@ -148,8 +149,6 @@ def as_doubles(rows: Rows, width: int, has_target: bool) -> Floats:
 
 def squares(rows: Rows, public: Public) -> Floats:
     """Return |x|^2 of every row, as the core computes it."""
-    from .. import _core
-
     return _core.squared_norms(rows=rows, columns=public.width, has_target=public.has_target)
 
 

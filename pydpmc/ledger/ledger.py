@@ -6,19 +6,18 @@ import datetime
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from .._version import __version__
 from ..accounting import Guarantee, combine
 from ..accounting.filter import PrivacyFilter
 from ..checks import file_path, given, positive, small_delta
+from ..data.data import Data, require_data
 from ..errors import BudgetError, LedgerError, ResumedElsewhere, WrongType
+from ..planning.plan import Plan
 from ..rounding import lower
 from . import file as ledger_file
 from .state import FORMAT, Entry, State, fingerprint, mark, numbered_token
-
-if TYPE_CHECKING:
-    from ..data.data import Data
-    from ..planning.plan import Plan
 
 FIXED_IN_ADVANCE = (
     "the parameters of later runs were not chosen from the results of earlier ones (if they were, only the budget of "
@@ -93,8 +92,6 @@ class Ledger:
 
     def fits(self, plan: Plan) -> bool:
         """Return whether this plan could be run now."""
-        from ..planning.plan import Plan
-
         if not isinstance(plan, Plan):
             raise WrongType(f"plan must be what pydpmc.plan returns, not {given(plan)}")
         try:
@@ -113,8 +110,6 @@ class Ledger:
 
     def admit(self, data: Data) -> None:
         """Let another table of the same people be used with this ledger, e.g. with other columns or bounds."""
-        from ..data.data import require_data
-
         require_data(data)
         with ledger_file.appending(self.path) as (key, records, new):
             if fingerprint(key, data) not in State(self.path, records).tables:
@@ -122,8 +117,6 @@ class Ledger:
 
     def reserve(self, guarantee: Guarantee, data: Data | None, plan: Mapping[str, Any], ticket: str) -> None:
         """Charge a release before it is made, once for each ticket; without `data` its table is not compared."""
-        from .._version import __version__
-
         with ledger_file.appending(self.path) as (key, records, new):
             state = State(self.path, records)
             table = None if data is None else fingerprint(key, data)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ..checks import visible
 from ..rounding import lower, upper
-from ..visible import visible
 from .ledger import Ledger
 
 

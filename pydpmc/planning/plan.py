@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy.typing as npt
 
@@ -24,7 +24,6 @@ from .arguments import check_budget, check_kinds, guarantees, sentences
 from .starts import planned_starts, warm_start
 
 if TYPE_CHECKING:
-    from ..data.data import Data
     from ..posterior.posterior import Posterior
 
 Adjacency = Literal["replace", "add_remove"]
@@ -67,6 +66,7 @@ class Plan:
     init: tuple[tuple[float, ...], ...] | Literal["prior"] | None = None
     earlier: tuple[acc.Guarantee, ...] = ()
     assumptions: tuple[str, ...] = ()
+    run: ClassVar[Callable[..., Posterior]]  # on data: running/run.py, which sees records, puts its function here
 
     def __post_init__(self) -> None:
         self.confirm()
@@ -91,12 +91,6 @@ class Plan:
             earlier=self.earlier,
             assumptions=self.assumptions,
         )
-
-    def run(self, data: Data, **options: Any) -> Posterior:
-        """Run the plan on the data; see `pydpmc.run.run` for the options."""
-        from ..running.run import run
-
-        return run(self, data, **options)
 
     def describe(self) -> dict[str, Any]:
         """Return the plan as plain values, for results and files."""

@@ -13,9 +13,9 @@ from ..checks import reals
 from ..data.public import Public
 from ..errors import InvalidArgument
 from ..models import Model
+from ..posterior.posterior import Posterior
 
 if TYPE_CHECKING:
-    from ..posterior.posterior import Posterior
     from .plan import Plan
 
 
@@ -26,8 +26,6 @@ def warm_start(
     model: Model, public: Public, init: npt.ArrayLike | Posterior | str | None
 ) -> tuple[tuple[acc.Guarantee, ...], npt.ArrayLike | str | None]:
     """Return the guarantee that a posterior as start brings along, and its mean in the coordinates of theta."""
-    from ..posterior.posterior import Posterior
-
     if not isinstance(init, Posterior):
         return (), init
     parts = []

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from .._optional import require
+from .._version import __version__
 from .facts import delta_of
 
 if TYPE_CHECKING:
@@ -34,7 +35,6 @@ def to_arviz(post: Posterior) -> Any:
 
 def _attributes(post: Posterior) -> dict[str, Any]:
     delta = delta_of(post)
-    from .._version import __version__
 
     return {
         "inference_library": "pydpmc",

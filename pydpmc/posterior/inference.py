@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ..checks import inside, names_of, reals
+from ..checks import inside, names_of, reals, visible
 from ..diagnostics import ess
 from ..errors import InvalidArgument
-from ..visible import visible
 
 if TYPE_CHECKING:
     from .posterior import Posterior

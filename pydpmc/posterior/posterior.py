@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..accounting import Guarantee
-from ..checks import file_path, whole
-from ..visible import visible_html
+from ..checks import file_path, visible_html, whole
 from . import inference, storage
 from .fields import Unsafe, description, fields_of
 from .inference import Intervals, WaldTest

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ..checks import visible, visible_html
 from ..diagnostics import ess, rhat
-from ..visible import visible, visible_html
 
 Floats = npt.NDArray[np.float64]
 COLUMNS = ("mean", "sd", "5%", "50%", "95%", "ess", "rhat")

@@ -6,10 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
-from ..checks import one_of, whole
+from ..checks import one_of, visible, whole
 from ..errors import InvalidArgument
 from ..rounding import upper
-from ..visible import visible
 from .facts import delta_of
 from .summary import COLUMNS
 

@@ -117,6 +117,9 @@ def run(
     return dataclasses.replace(post, ledger_entry=keeping.ledger_entry)
 
 
+Plan.run = run
+
+
 def sample(
     model: Model,
     data: Data,

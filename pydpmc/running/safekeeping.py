@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from .._version import __version__
 from ..checks import file_path
 from ..errors import CheckpointError, LedgerError, PydpmcError, ResumedElsewhere
 from ..ledger.ledger import RESUMED, Ledger, opened
@@ -237,8 +238,6 @@ class Safekeeping:
             )
 
     def _identity(self) -> dict[str, Any]:
-        from .._version import __version__
-
         facts = {
             "plan": self._plan.describe(),
             "public facts": dataclasses.asdict(self._plan.public),

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ... import _special as special
+from ..._optional import special
 from ..events.base import Floats
 
 

@@ -19,8 +19,8 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ... import _special as special
 from ..._core import normal_cdf
+from ..._optional import special
 from ...errors import InternalError, InvalidArgument
 
 Floats = npt.NDArray[np.float64]

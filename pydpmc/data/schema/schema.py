@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ...checks import given, positive, whole
+from ...checks import given, positive, visible, whole
 from ...errors import SchemaError
-from ...visible import visible
 from ..columns import Floats, label_codes
 from ..data import Data
 from ..public import Public

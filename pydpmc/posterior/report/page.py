@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._files import replace_file
+from ..._version import __version__
 from ...accounting.statement import units_of
-from ...checks import file_path, given, usable
+from ...checks import file_path, given, usable, visible_html
 from ...errors import WrongType
-from ...visible import visible_html
 from ..facts import public_of
 from ..summary import COLUMNS
 from ..tables import cell
@@ -193,8 +193,6 @@ def _independent(post: Posterior) -> str:
 
 
 def _provenance(post: Posterior, ledger_entry: Mapping[str, Any] | None) -> str:
-    from ..._version import __version__
-
     settings = [(key, _plain(value)) for key, value in post.plan.items() if key not in PLAN_NOT_SHOWN]
     software = [("pydpmc", __version__), ("numpy", np.__version__), ("Python", platform.python_version())]
     body = f"<p>{visible_html(post.guarantee.statement())}</p>" + _table((), [*settings, *software])

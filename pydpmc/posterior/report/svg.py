@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ...visible import visible_html
+from ...checks import visible_html
 
 Points = Sequence[tuple[float, float]]
 WIDTH = 360.0

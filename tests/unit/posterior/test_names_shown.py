@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import pydpmc as dp
+from pydpmc.checks import visible
 from pydpmc.posterior.inference import COLUMNS, Intervals
-from pydpmc.visible import visible
 
 HOSTILE = ["age\x1b[2Jx", "a\nb | c |", "\u202egnp\u2066", "<img src=x onerror=y>", "nul\x00\x7f\x9b", "\u2028 \r"]
 CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
