@@ -84,6 +84,7 @@ void bind_stream(py::module_& m) {
   purposes["initial"] = static_cast<int>(Purpose::initial);
   purposes["noise"] = static_cast<int>(Purpose::noise);
   purposes["diffusion"] = static_cast<int>(Purpose::diffusion);
+  purposes["look"] = static_cast<int>(Purpose::look);
   purposes["test"] = static_cast<int>(Purpose::test);
   m.attr("purposes") = purposes;
   py::class_<Stream>(m, "Stream")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..accounting import Guarantee
 from ..errors import InvalidArgument
+from .looks import Look
 from .stats import SamplerStats
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ def description(post: Posterior) -> str:
             "unsafe": None if post.unsafe is None else {"clipped_share": post.unsafe.clipped_share},
             "sampler_stats": None if post.sampler_stats is None else vars(post.sampler_stats),
             "ledger_entry": None if post.ledger_entry is None else dict(post.ledger_entry),
+            "looks": [look.to_dict() for look in post.looks],
         }
     )
 
@@ -60,6 +62,7 @@ def fields_of(saved: Mapping[str, Any]) -> dict[str, Any]:
         "unsafe": None if saved["unsafe"] is None else Unsafe(**saved["unsafe"]),
         "sampler_stats": _stats(saved.get("sampler_stats")),
         "ledger_entry": saved.get("ledger_entry"),
+        "looks": tuple(Look.from_dict(look) for look in saved.get("looks", ())),
     }
 
 

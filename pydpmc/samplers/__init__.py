@@ -10,13 +10,14 @@ from .gradient.sgld import SGLD
 from .gradient.sgnht import SGNHT
 from .hybrid.spec import Hybrid
 from .langevin.spec import Langevin
+from .newton.spec import Newton
 from .nuts.spec import NUTS
 from .posterior_sample.spec import PosteriorSample
 
 ALL: tuple[type, ...] = (Barker, SGLD, SGHMC, SGNHT, SGFS, Langevin)  # unconditional
 CONDITIONAL: tuple[type, ...] = (PosteriorSample,)  # the guarantee rests on assumptions
 NOT_PRIVATE: tuple[type, ...] = (NUTS,)
-OF_SOME_MODELS: tuple[type, ...] = (ConjugateSample,)  # unconditional, where the posterior has a closed form
+OF_SOME_MODELS: tuple[type, ...] = (ConjugateSample, Newton)  # unconditional, for models that they have a proof for
 OF_OTHER_SAMPLERS: tuple[type, ...] = (Hybrid,)
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "GradientSampler",
     "Hybrid",
     "Langevin",
+    "Newton",
     "Piecewise",
     "Polynomial",
     "PosteriorSample",

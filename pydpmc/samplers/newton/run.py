@@ -1,0 +1,114 @@
+"""The run: look, pool, choose the next point; draw when the budget is spent."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...errors import BudgetError
+from .draws import Numbers, posterior_draws
+from .families import ROUNDING_OF_NORM
+from .look import Look, look_of
+from .mixtures import MixturePrior
+from .pooling import Pooled, pool
+from .sensitivity import LEAST_MU
+from .surrogate import GaussianFeatures
+
+if TYPE_CHECKING:
+    from .settings import NewtonSettings
+
+Floats = npt.NDArray[np.float64]
+
+
+class NewtonRun:
+    """Looks under a fixed sum of mu_k^2; every choice is a function of public facts and earlier looks."""
+
+    def __init__(self, settings: NewtonSettings, core: Any, common: dict[str, Any]) -> None:
+        self._settings, self._core = settings, core
+        self._family = settings.family
+        self._draws, self._seed = common["draws"], common["seed"]
+        self._prior = MixturePrior.of(common["prior"])
+        self._theta: Floats = np.array(common["init"][0], dtype=np.float64)
+        names = ("rows", "columns", "has_target", "model", "intercept", "constants", "seed")
+        self._looks_of_core = core.NewtonRun(dim=settings.dim, **{name: common[name] for name in names})
+        self._surrogate: GaussianFeatures | None = None
+        self._share: float | None = None
+        self.pooled: Pooled | None = None
+        self.looks: list[Look] = []
+        self.spent: list[float] = []  # mu_k^2
+        self.steps_done = 0
+
+    def advance(self, steps: int, threads: int, block: int) -> None:
+        """Take so many looks; after the last, draw."""
+        for _ in range(steps):
+            if self.steps_done >= self._settings.steps:
+                return
+            self._look(threads, block)
+            self.steps_done += 1
+            if self._left <= 0.0 or self.steps_done == self._settings.steps:
+                self._finish()
+
+    @property
+    def _left(self) -> float:
+        """The share of mu^2 that is left."""
+        left = 1.0 - math.fsum(self.spent) / self._settings.mu**2
+        return left if left * self._settings.mu**2 > LEAST_MU**2 else 0.0
+
+    def _look(self, threads: int, block: int) -> None:
+        settings, family = self._settings, self._family
+        moved = math.inf if self.pooled is None else self.pooled.moved_square
+        self._share = settings.schedule.share(self._left, self._share, moved, len(self.looks))
+        mu = max(settings.mu * math.sqrt(min(self._share, self._left)), LEAST_MU)
+        limits = family.limits_given(None if self.pooled is None else self.pooled.reach_square)
+        bounds = settings.bounds(limits)
+        sigma, tau = bounds.noise(mu, settings.adjacency, settings.dim, settings.curvature_share)
+        self._charge(bounds.mu(sigma, tau, settings.adjacency, settings.dim))
+        released = self._looks_of_core.look(
+            theta=self._theta.tolist(),
+            clip=bounds.gradient,
+            sigma=sigma,
+            curvature_clip=bounds.curvature,
+            tau=tau,
+            largest_square=(family.radius * ROUNDING_OF_NORM) ** 2,
+            limits=limits,
+            outer=settings.curvature == "outer",
+            block_of=list(settings.blocks),
+            threads=threads,
+            block=block,
+        )
+        self.looks.append(look_of(self._theta, released, settings.blocks, sigma, tau))
+        self._pool()
+
+    def _charge(self, mu: float) -> None:
+        """Refuse a look that the rest of the budget does not pay for."""
+        if math.fsum([*self.spent, mu * mu]) > self._settings.mu**2 * (1.0 + 1e-12):
+            raise BudgetError("a look would cost more than is left of the plan's budget; this is a bug in pydpmc")
+        self.spent.append(mu * mu)
+
+    def _pool(self) -> None:
+        if self._surrogate is None:
+            self._surrogate = GaussianFeatures(self._records(), self._family.link, self._family.constant)
+        self.pooled = pool(self.looks, self._prior, self._surrogate, self._family.radius)
+        self._theta = self.pooled.mean
+
+    def _records(self) -> float:
+        """Return the number of records: public, or read off the first look where that matters."""
+        if self._settings.n is not None:
+            return float(self._settings.n)
+        if self._family.constant is None:
+            return 1.0
+        first = self.looks[0]
+        typical = float(self._family.link.curvature(np.array([first.theta[0]]))[0])
+        return max(1.0, float(first.curvature[0, 0]) / max(typical, 1e-300))
+
+    def _finish(self) -> None:
+        assert self.pooled is not None
+        random = self._core.random
+        key = random.key_from_os() if self._seed is None else random.key_from_seed(self._seed)
+        chains, kept, dim = self._draws.shape
+        drawn = posterior_draws(self.pooled, self._prior, chains * kept, Numbers(self._core, key))
+        self._draws[:] = drawn.reshape(chains, kept, dim)
+        self.steps_done = self._settings.steps
