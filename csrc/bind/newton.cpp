@@ -29,7 +29,8 @@ bool has_look(ModelKind kind) {
          kind == ModelKind::poisson_regression;
 }
 
-// A record's integers stay below 2^50, and the rescaling of sums within 128 bits. Public numbers alone decide.
+// A record's integers stay below 2^50, and the rescaling of sums within 128 bits. Public numbers alone
+// decide.
 void require_look(const LookSpec& spec, int dim) {
   for (double x : {spec.clip, spec.sigma, spec.curvature_clip, spec.tau})
     require(x >= smallest && x <= largest, "clips and noise must lie between 2^-200 and 2^200");
@@ -58,8 +59,8 @@ class BoundNewtonRun {
   Array look(const std::vector<double>& theta, double clip, double sigma, double curvature_clip, double tau,
              double largest_square, std::array<double, 2> limits, bool outer, std::vector<int> block_of,
              int threads, int64_t block) {
-    const LookSpec spec{clip,  sigma, curvature_clip,    tau, largest_square, {limits[0], limits[1]},
-                        outer, std::move(block_of)};
+    const LookSpec spec{
+        clip, sigma, curvature_clip, tau, largest_square, {limits[0], limits[1]}, outer, std::move(block_of)};
     check(spec, theta, threads, block);
     std::vector<double> released;
     {
@@ -73,8 +74,8 @@ class BoundNewtonRun {
   Array bare(const std::vector<double>& theta, double clip, double sigma, double curvature_clip, double tau,
              double largest_square, std::array<double, 2> limits, bool outer, std::vector<int> block_of,
              int threads, int64_t block) {
-    const LookSpec spec{clip,  sigma, curvature_clip,    tau, largest_square, {limits[0], limits[1]},
-                        outer, std::move(block_of)};
+    const LookSpec spec{
+        clip, sigma, curvature_clip, tau, largest_square, {limits[0], limits[1]}, outer, std::move(block_of)};
     check(spec, theta, threads, block);
     std::vector<Int128> sums;
     {

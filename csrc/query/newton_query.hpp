@@ -19,12 +19,12 @@ namespace pydpmc {
 using Int128 = __int128;
 
 struct LookSpec {
-  double clip, sigma;           // of |r x|; sd of the noise on the gradient
-  double curvature_clip, tau;   // of h |x|^2; sd of the noise on the curvature's diagonal
-  double largest_square;        // of a row
-  double limits[2];             // of the model
-  bool outer;                   // r^2 in place of the model's curvature
-  std::vector<int> block_of;    // of each coordinate: curvature between blocks is not released
+  double clip, sigma;          // of |r x|; sd of the noise on the gradient
+  double curvature_clip, tau;  // of h |x|^2; sd of the noise on the curvature's diagonal
+  double largest_square;       // of a row
+  double limits[2];            // of the model
+  bool outer;                  // r^2 in place of the model's curvature
+  std::vector<int> block_of;   // of each coordinate: curvature between blocks is not released
 };
 
 // S M / 2^shift, rounded to nearest; M < 2^46 and |S| < 2^77 keep it within 128 bits.
@@ -66,13 +66,8 @@ class LookPlan {
   }
 
   LookGrid grid() const noexcept {
-    return {{spec_.clip, 1.0 / gradient_unit()},
-            spec_.curvature_clip,
-            1.0 / root_step_,
-            spec_.largest_square,
-            {spec_.limits[0], spec_.limits[1]},
-            spec_.outer,
-            tiles_.data()};
+    return {{spec_.clip, 1.0 / gradient_unit()}, spec_.curvature_clip, 1.0 / root_step_, spec_.largest_square,
+            {spec_.limits[0], spec_.limits[1]},  spec_.outer,          tiles_.data()};
   }
 
   // Integer sums on the noise's grid, in the order of the release: the gradient, then the curvature's upper
@@ -83,7 +78,8 @@ class LookPlan {
     for (int i = 0; i < dim_; ++i)
       for (int j = i; j < dim_; ++j)
         if (together(i, j))
-          *out++ = (i == j ? diagonal_ : beside_)(products[static_cast<size_t>(i) * width + static_cast<size_t>(j)]);
+          *out++ = (i == j ? diagonal_
+                           : beside_)(products[static_cast<size_t>(i) * width + static_cast<size_t>(j)]);
   }
 
   // Integers as the gradient and the entries of the curvature they stand for, `half` a step to the right.

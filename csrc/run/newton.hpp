@@ -1,4 +1,5 @@
-// Looks at the records, one after another, at points that the caller chooses from what earlier looks released.
+// Looks at the records, one after another, at points that the caller chooses from what earlier looks
+// released.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +19,12 @@ class NewtonRun {
   NewtonRun& operator=(const NewtonRun&) = delete;
 
   // The noised gradient and curvature at theta. Each look has a random stream of its own.
-  std::vector<double> look(const LookSpec& spec, const std::vector<double>& theta, int threads, int64_t block);
+  std::vector<double> look(const LookSpec& spec, const std::vector<double>& theta, int threads,
+                           int64_t block);
 
   // The same without noise, in integers of the noise's grid: for tests and audits, not private.
-  std::vector<Int128> bare(const LookSpec& spec, const std::vector<double>& theta, int threads, int64_t block);
+  std::vector<Int128> bare(const LookSpec& spec, const std::vector<double>& theta, int threads,
+                           int64_t block);
 
   int64_t taken() const { return taken_; }
   int dim() const { return model_.dim; }

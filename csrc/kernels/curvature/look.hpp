@@ -34,8 +34,9 @@ PYDPMC_INLINE LookFactors look_factors(const Terms& terms, F8 row2, const LookGr
   const F8 scale = clipped_scale(row2, r2, fill(0.0), grid.gradient);
   const F8 h = grid.outer ? r2 : terms.h;
   const F8 bounded = min(h, fill(grid.curvature_clip) / row2);  // no bound for a row of zeros
-  const F8 usable = select(row2 <= fill(grid.largest_square),
-                           select(fill(0.0) <= h, select(h <= fill(largest_square), scale, none), none), none);
+  const F8 usable =
+      select(row2 <= fill(grid.largest_square),
+             select(fill(0.0) <= h, select(h <= fill(largest_square), scale, none), none), none);
   LookFactors factors;
   store(factors.gradient, terms.r * scale);
   store(factors.root, square_root(bounded) * grid.per_root);
@@ -61,8 +62,8 @@ PYDPMC_INLINE void write_root(const LookShape<Model>& shape, const Scalar* row, 
 
 template <class Model, class Scalar>
 [[gnu::noinline]] void add_look(const ModelSpec& spec, const Table<Scalar>& table, const RowSquares& squares,
-                                const Prepared& p, int64_t begin, int64_t end, const LookGrid& grid, double* q,
-                                int64_t* sums, int64_t* products) noexcept {
+                                const Prepared& p, int64_t begin, int64_t end, const LookGrid& grid,
+                                double* q, int64_t* sums, int64_t* products) noexcept {
   const LookShape<Model> shape(spec);
   int64_t added = 0;
   for (int64_t i = 0; i < look_block * shape.width; ++i) q[i] = 0.0;

@@ -10,12 +10,12 @@ namespace pydpmc {
 
 // A record adds r x to the gradient and h x x' to the curvature, x with a leading 1 if there is an intercept.
 struct LookGrid {
-  GradientGrid gradient;   // clip of |r x|, and integers per unit of gradient
-  double curvature_clip;   // B: h |x|^2 is at most this
-  double per_root;         // integers per unit of sqrt(h) x
-  double largest_square;   // a row with a larger |x|^2 adds nothing
-  double limits[2];        // of the model: kernels/curvature/terms.hpp
-  bool outer = false;      // h is r^2 in place of the model's curvature
+  GradientGrid gradient;           // clip of |r x|, and integers per unit of gradient
+  double curvature_clip;           // B: h |x|^2 is at most this
+  double per_root;                 // integers per unit of sqrt(h) x
+  double largest_square;           // a row with a larger |x|^2 adds nothing
+  double limits[2];                // of the model: kernels/curvature/terms.hpp
+  bool outer = false;              // h is r^2 in place of the model's curvature
   const uint8_t* tiles = nullptr;  // which 4 x 4 tiles of the curvature are wanted, row by row
 };
 

@@ -1,6 +1,6 @@
-// What a look takes of eight records: r, the factor of x in the gradient, and h >= 0, the factor of x x' in the
-// curvature. docs/privacy/newton.md bounds both from these formulas and the rounding of one operation; the
-// accuracy of exp does not matter. NaN in must give NaN in r or h.
+// What a look takes of eight records: r, the factor of x in the gradient, and h >= 0, the factor of x x' in
+// the curvature. docs/privacy/newton.md bounds both from these formulas and the rounding of one operation;
+// the accuracy of exp does not matter. NaN in must give NaN in r or h.
 #pragma once
 
 #include "kernels/predictor.hpp"

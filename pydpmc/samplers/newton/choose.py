@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ...errors import BudgetError, InvalidArgument, UnsupportedEventError
+from ...models import LinearRegression
 from ..request import Request
 from .families import family_of
 from .forecast import forecast_of, has_flat_coordinate
+from .links import clipped_moments
 from .schedule import DEFAULT_LOOKS, Schedule
 from .sensitivity import LEAST_MU
 from .settings import NewtonSettings
@@ -16,6 +20,7 @@ MOST_MU = 1e3
 NOT_NOTICED = 2.0**15  # mu without privacy
 CURVATURE_SHARE = 0.1
 MOST_PARAMETERS = 2000
+PLAIN_CLIP = 1.345
 LEAST_SIGNAL = 3.0  # curvature over noise, in a typical direction, for a flat prior
 
 
@@ -23,11 +28,9 @@ def choose(request: Request) -> NewtonSettings:
     """Return a fully specified run that costs at most the budget."""
     sampler, public = request.sampler, request.public
     assert isinstance(sampler, Newton)
-    family_of(request.model, public)  # refuses what has no proof
+    family_of(request.model, public, PLAIN_CLIP)  # refuses what has no proof
     if request.dim > MOST_PARAMETERS:
         raise InvalidArgument(f"Newton takes at most {MOST_PARAMETERS} parameters, but there are {request.dim}")
-    if sampler.curvature == "outer" and request.adjacency == "add_remove" and sampler.blocks is not None:
-        raise InvalidArgument('blocks are for curvature="blocks"')
     fixed = None if sampler.shares is None else tuple(sampler.shares)
     schedule = Schedule(most=sampler.looks or DEFAULT_LOOKS, fixed=fixed)
 
@@ -43,6 +46,7 @@ def choose(request: Request) -> NewtonSettings:
             CURVATURE_SHARE if sampler.curvature_share is None else sampler.curvature_share,
             sampler.draws,
             request.n,
+            best_clip(request, mu),
         )
 
     settings = at(NOT_NOTICED) if not request.private else _largest(request, at)
@@ -50,7 +54,7 @@ def choose(request: Request) -> NewtonSettings:
     return settings
 
 
-def _largest(request: Request, at) -> NewtonSettings:
+def _largest(request: Request, at: Callable[[float], NewtonSettings]) -> NewtonSettings:
     if request.epsilon is None:
         raise InvalidArgument("Newton has no noise of its own to price: give epsilon and delta")
     try:
@@ -59,6 +63,23 @@ def _largest(request: Request, at) -> NewtonSettings:
         raise BudgetError(
             f"epsilon = {request.epsilon:g} at delta = {request.delta:g} cannot pay for a look; raise it"
         ) from None
+
+
+def best_clip(request: Request, mu: float) -> float:
+    """Return the clip of linear residuals, over sigma, with the least forecast variance."""
+    model, n = request.model, request.n
+    if not isinstance(model, LinearRegression) or model.sigma is None or n is None:
+        return PLAIN_CLIP
+    norm = model.norm(request.public)
+    assert norm is not None
+    apart = 2.0 if request.adjacency == "replace" else 1.0
+    directions = n * norm**2 / request.dim
+
+    def variance(clip: float) -> float:
+        share, spread = clipped_moments(clip)
+        return (spread * directions + (apart * clip * norm / mu) ** 2) / share**2
+
+    return min((0.3 * 1.07**k for k in range(40)), key=variance)
 
 
 def block_of(sampler: Newton, dim: int) -> tuple[int, ...]:

@@ -30,7 +30,7 @@ class Numbers:
         """Return uniforms in (0, 1)."""
         from scipy.special import ndtr
 
-        return np.clip(ndtr(self.normals(*shape)), 2.0**-53, 1.0 - 2.0**-53)
+        return np.asarray(np.clip(ndtr(self.normals(*shape)), 2.0**-53, 1.0 - 2.0**-53))
 
 
 def posterior_draws(pooled: Pooled, prior: MixturePrior, count: int, numbers: Numbers) -> Floats:

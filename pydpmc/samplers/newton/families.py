@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ...data.public import Public
 from ...errors import InvalidArgument, UnsupportedEventError
 from ...models import (
@@ -22,7 +24,6 @@ from .links import Link
 from .sensitivity import COIN_FREE, LINEAR_FREE, LOGISTIC_FREE, NOT_FREE, POISSON_FREE, Bounds
 
 ROUNDING_OF_NORM = 1.0 + 1e-9  # of a row beyond which it counts for nothing
-RESIDUALS = 4.0  # standard deviations of what is expected of a residual: larger ones are clipped
 OFFERED = "LogisticRegression, BernoulliLogit, LinearRegression with a known sigma, HuberRegression, PoissonRegression"
 
 
@@ -38,25 +39,28 @@ class Family:
         R: the bound on the norm of a row, with the intercept's 1.
     constant
         The value of the first column if that is an intercept.
-    bounds_at
-        From the limits of a look, what one record can contribute.
-    limits_given
-        From the posterior's reach so far (None before the first look), the limits of the next look.
+    bounds
+        What one record can contribute.
     curvature
         The forecast curvature of a record in its predictor.
+    limits
+        Public limits of the terms in the core.
+    scale
+        What the core's curvature is multiplied by after its release.
     """
 
     link: Link
     radius: float
     constant: float | None
-    bounds_at: Callable[[tuple[float, float]], Bounds]
-    limits_given: Callable[[float | None], tuple[float, float]]
+    bounds: Bounds
     curvature: float
+    limits: tuple[float, float] = (0.0, 0.0)
+    scale: float = 1.0
 
 
-def family_of(model: Model, public: Public) -> Family:
-    """Return what is known of a model, or refuse it."""
-    makers: dict[type, Callable[[Any, Public], Family]] = {
+def family_of(model: Model, public: Public, clip: float) -> Family:
+    """Return what is known of a model, or refuse it; `clip` is where linear residuals are clipped, over sigma."""
+    makers: dict[type, Callable[[Any, Public, float], Family]] = {
         LogisticRegression: _logistic,
         BernoulliLogit: _coin,
         LinearRegression: _linear,
@@ -68,13 +72,7 @@ def family_of(model: Model, public: Public) -> Family:
         raise UnsupportedEventError(
             f"Newton has no proven sensitivity for {type(model).__name__}; it takes {OFFERED}. Use SGLD or Barker"
         )
-    return maker(model, public)
-
-
-def _fixed(
-    link: Link, radius: float, constant: float | None, bounds: Bounds, curvature: float, limits: tuple[float, float]
-) -> Family:
-    return Family(link, radius, constant, lambda _: bounds, lambda _: limits, curvature)
+    return maker(model, public, clip)
 
 
 def _radius(model: Any, public: Public) -> float:
@@ -88,50 +86,41 @@ def _constant(model: Any) -> float | None:
     return 1.0 if model.intercept else None
 
 
-def _logistic(model: LogisticRegression, public: Public) -> Family:
+def _logistic(model: LogisticRegression, public: Public, clip: float) -> Family:
     radius = _radius(model, public)
     bounds = Bounds(radius, radius**2 / 4.0, LOGISTIC_FREE)
-    return _fixed(links.logistic(), radius, _constant(model), bounds, 0.25, (0.0, 0.0))
+    return Family(links.logistic(), radius, _constant(model), bounds, 0.25)
 
 
-def _coin(model: BernoulliLogit, public: Public) -> Family:
-    return _fixed(links.logistic(), 1.0, 1.0, Bounds(1.0, 0.25, COIN_FREE, apart=1.0), 0.25, (0.0, 0.0))
+def _coin(model: BernoulliLogit, public: Public, clip: float) -> Family:
+    return Family(links.logistic(), 1.0, 1.0, Bounds(1.0, 0.25, COIN_FREE, apart=1.0), 0.25)
 
 
-def _linear(model: LinearRegression, public: Public) -> Family:
+def _linear(model: LinearRegression, public: Public, clip: float) -> Family:
     if model.sigma is None:
         raise UnsupportedEventError("Newton takes LinearRegression with a known sigma only; pass sigma, or use SGLD")
-    sigma, radius, (low, high) = model.sigma, _radius(model, public), _y_bounds(public)
-    widest = high - low
-
-    def bounds_at(limits: tuple[float, float]) -> Bounds:
-        return Bounds(limits[0] * radius / sigma**2, (radius / sigma) ** 2, LINEAR_FREE)
-
-    def limits_given(reach: float | None) -> tuple[float, float]:
-        expected = widest if reach is None else RESIDUALS * math.sqrt(sigma**2 + reach)
-        return (min(widest, expected), 0.0)
-
-    return Family(links.linear(sigma), radius, _constant(model), bounds_at, limits_given, sigma**-2.0)
+    sigma, radius = model.sigma, _radius(model, public)
+    share, _ = links.clipped_moments(clip)
+    bounds = Bounds(clip * radius / sigma, (radius / sigma) ** 2, LINEAR_FREE)
+    link = links.clipped_linear(sigma, clip)
+    return Family(link, radius, _constant(model), bounds, share / sigma**2, (clip * sigma, 0.0), share)
 
 
-def _huber(model: HuberRegression, public: Public) -> Family:
+def _huber(model: HuberRegression, public: Public, clip: float) -> Family:
     radius, link = _radius(model, public), links.huber(model.sigma, model.threshold)
     bounds = Bounds(model.threshold / model.sigma * radius, (radius / model.sigma) ** 2, NOT_FREE)
-    return _fixed(link, radius, _constant(model), bounds, model.sigma**-2.0, (0.0, 0.0))
+    return Family(link, radius, _constant(model), bounds, float(link.curvature(np.zeros(1))[0]))
 
 
-def _poisson(model: PoissonRegression, public: Public) -> Family:
-    radius, (low, high) = _radius(model, public), _y_bounds(public)
+def _poisson(model: PoissonRegression, public: Public, clip: float) -> Family:
+    radius = _radius(model, public)
+    if public.y_bounds is None:
+        raise InvalidArgument("PoissonRegression by Newton needs declared counts: pass y_bounds to Data")
+    low, high = public.y_bounds
     if low < 0.0 or high < 1.0:
         raise InvalidArgument(
             f"PoissonRegression by Newton needs y_bounds from 0 to at least 1, not ({low:g}, {high:g})"
         )
     top = math.log(high / 2.0)
     bounds = Bounds(high * radius, high / 2.0 * radius**2, POISSON_FREE)
-    return _fixed(links.poisson(top), radius, _constant(model), bounds, min(1.0, high / 2.0), (high, top))
-
-
-def _y_bounds(public: Public) -> tuple[float, float]:
-    if public.y_bounds is None:
-        raise InvalidArgument("Newton needs declared targets for this model: pass y_bounds to Data")
-    return public.y_bounds
+    return Family(links.poisson(top), radius, _constant(model), bounds, min(1.0, high / 2.0), (high, top))

@@ -58,9 +58,8 @@ def forecast_of(settings: NewtonSettings) -> NewtonForecast:
     if settings.n is None:
         return NewtonForecast(None, None, None, None)
     family = settings.family
-    bounds = settings.bounds(family.limits_given(0.0))
     mu = settings.mu * math.sqrt(USED)
-    sigma, _ = bounds.noise(mu, settings.adjacency, settings.dim, settings.curvature_share)
+    sigma, _ = settings.bounds.noise(mu, settings.adjacency, settings.dim, settings.curvature_share)
     curvature = settings.n * family.curvature * family.radius**2 / settings.dim
     prior = float(settings.model.prior_precision(settings.public).mean())
     information = curvature**2 / (curvature + sigma**2)

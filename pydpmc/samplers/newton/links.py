@@ -49,10 +49,33 @@ def logistic() -> Link:
     return Link(curvature, expit)
 
 
-def linear(sigma: float) -> Link:
-    """Return the link of (y - predictor) / sigma^2."""
-    precision = sigma**-2.0
-    return Link(lambda a: np.full_like(a, precision), lambda a: np.asarray(precision * a), bend=0.0)
+def clipped_linear(sigma: float, clip: float) -> Link:
+    """Return the link of residuals clipped at `clip` standard deviations, for normal errors of known sigma."""
+    from scipy.special import ndtr
+
+    def density(z: Floats) -> Floats:
+        return np.asarray(np.exp(-z * z / 2.0) / math.sqrt(2.0 * math.pi))
+
+    def score(a: Floats, t: Floats) -> Floats:
+        z = (t - a) / sigma
+        low, high = -clip - z, clip - z
+        between = z * (ndtr(high) - ndtr(low)) + density(low) - density(high)
+        return np.asarray((between + clip * (ndtr(-high) - ndtr(low))) / sigma)
+
+    share, variance = clipped_moments(clip)
+    return Link(
+        lambda a: np.full_like(a, share / sigma**2),
+        score=score,
+        variance=lambda a: np.full_like(a, variance / sigma**2),
+        bend=1.0 / sigma,
+    )
+
+
+def clipped_moments(clip: float) -> tuple[float, float]:
+    """Return the share of a standard normal within +-clip, and the variance of the clipped normal."""
+    beyond = math.erfc(clip / math.sqrt(2.0)) / 2.0
+    share = 1.0 - 2.0 * beyond
+    return share, share - 2.0 * clip * math.exp(-(clip**2) / 2.0) / math.sqrt(2.0 * math.pi) + 2.0 * clip**2 * beyond
 
 
 def poisson(largest_log_mean: float) -> Link:

@@ -15,13 +15,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .look import Look
+from ...posterior.looks import Look
 from .mixtures import MixturePrior
-from .surrogate import GaussianFeatures, nonnegative
+from .surrogate import GaussianFeatures, nonnegative, shrink
 
 Floats = npt.NDArray[np.float64]
-FAR = 0.06  # relative error of the surrogate's gradient difference per unit of squared distance in the predictor
-LARGEST_MISFIT = 0.5
+FAR = (0.05, 0.5)  # relative error of the surrogate's gradient difference per unit of the predictor: least, largest
+LARGEST_MISFIT = 0.25
+ADAPTING = 15  # rounds in which FAR follows the disagreement of the looks
 LEAST = 1e-6  # eigenvalue of a curvature, over the mean one
 ROUNDS = 60
 LONGEST_STEP = 1.5  # in units of the predictor
@@ -43,8 +44,8 @@ class Pooled:
         Squared distance of the mean from the last look, in units of the predictor.
     reach_square
         Posterior variance of the predictor, averaged over records.
-    curvature, covariance_of_scores, noise_square
-        The pooled curvature at the mean, the sampling covariance of its gradient, and the privacy noise on that.
+    curvature, covariance_of_scores, noise
+        The pooled curvature at the mean, the sampling covariance of the gradient, and the covariance that privacy adds.
     """
 
     mean: Floats
@@ -56,7 +57,7 @@ class Pooled:
     reach_square: float
     curvature: Floats
     covariance_of_scores: Floats
-    noise: Floats  # covariance that privacy adds to the gradient
+    noise: Floats
 
 
 class _Stack:
@@ -69,21 +70,28 @@ class _Stack:
         self.tau2 = np.array([look.tau**2 for look in looks])
         self.surrogate, self.radius = surrogate, radius
         surrogate.fit(looks)
-        kept = looks[0].curvature != 0.0  # entries between blocks were not released
-        self.misfits = np.array([kept * (look.curvature - surrogate.curvature(look.theta)) for look in looks])
+        self.misfits = surrogate.released * np.array([k.curvature - surrogate.curvature(k.theta) for k in looks])
         self.count, self.dim = self.at.shape
 
     def squared_predictor(self, v: Floats, curvature: Floats) -> Floats:
         """Squared distances in units of the predictor, of a typical record."""
         return np.asarray(self.radius**2 * np.einsum("ki,ij,kj->k", v, curvature, v) / np.trace(curvature))
 
-    def misfit(self, weights: Floats) -> tuple[Floats, float]:
-        """Return the pooled and shrunk misfit of the surrogate's curvature, and the variance it brings along."""
+    def misfit(self, weights: Floats, typical: Floats) -> tuple[Floats, Floats]:
+        """Return what the surrogate misses of the curvature, pooled and shrunk, and the variances it brings along."""
+        if self.count == 1:
+            return np.zeros_like(typical), np.zeros_like(typical)
         total = np.einsum("k,kij->ij", weights, self.misfits)
-        noise = float((weights**2 * self.tau2).sum())
-        free = self.dim * (self.dim + 1) / 2.0
-        keep = max(0.0, 1.0 - noise * free / max(float((total**2).sum()), 1e-300)) if self.count > 1 else 0.0
-        return keep * total, keep * noise
+        size = np.maximum(np.diag(typical), LEAST * np.trace(typical) / self.dim)
+        keep, remains = shrink(total, size, float((weights**2 * self.tau2).sum()) / 2.0)
+        return keep * total, self.surrogate.released * remains * (1.0 - 0.5 * np.eye(self.dim))
+
+
+def felt(spread: Floats, curvature: Floats, edge_square: float) -> Floats:
+    """Return the covariance of theta as the noise of H meets it: H is nonnegative, where it is 0 so is its error."""
+    values, vectors = np.linalg.eigh(curvature)
+    root = (vectors * np.sqrt(values**2 / (values**2 + edge_square))) @ vectors.T
+    return np.asarray(root @ spread @ root)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,11 +111,13 @@ class _Local:
 def pool(looks: Sequence[Look], prior: MixturePrior, surrogate: GaussianFeatures, radius: float) -> Pooled:
     """Return the posterior of theta given all looks; `radius` bounds the norm of a record's features."""
     stack = _Stack(looks, surrogate, radius)
-    m, covariance, last, damping = stack.at[-1].copy(), None, None, 1.0
+    m, covariance, last, damping, far = stack.at[-1].copy(), None, None, 1.0, FAR[0] ** 2
     for turn in range(ROUNDS):
         square = (m - prior.mean) ** 2 + (0.0 if covariance is None else np.diag(covariance))
         precision = prior.precision(square)
-        local = _around(stack, m, covariance, precision)
+        local = _around(stack, m, covariance, precision, far)
+        if turn < ADAPTING and stack.count > 1:
+            far = min(max(far * min(max(local.chi_square, 0.5), 3.0), FAR[0] ** 2), FAR[1] ** 2)
         total = local.information + np.diag(precision) + 1e-12 * local.size / stack.dim * np.eye(stack.dim)
         new = np.linalg.inv(total)
         step = new @ (local.pull + precision * (prior.mean - m))
@@ -127,19 +137,18 @@ def pool(looks: Sequence[Look], prior: MixturePrior, surrogate: GaussianFeatures
     )
 
 
-def _around(stack: _Stack, m: Floats, covariance: Floats | None, prior_precision: Floats) -> _Local:
-    """Pool the looks as measurements of xi + H (theta - m)."""
+def _around(stack: _Stack, m: Floats, covariance: Floats | None, prior_precision: Floats, far: float) -> _Local:
+    """Pool the looks as measurements of xi + H (theta - m); `far` as FAR, squared."""
     dim, surrogate, v, eye = stack.dim, stack.surrogate, m - stack.at, np.eye(stack.dim)
     typical = surrogate.curvature(m)
     size = float(np.trace(typical))
-    distance = stack.squared_predictor(v, typical)
-    weights = 1.0 / (stack.tau2 * (1.0 + distance))
-    misfit, misfit_noise = stack.misfit(weights / weights.sum())
+    error = far * surrogate.link.bend**2 * stack.squared_predictor(v, typical)
+    weights = 1.0 / (stack.tau2 + error * (size / dim) ** 2)
+    misfit, remains = stack.misfit(weights / weights.sum(), typical)
+    variances = surrogate.variance(m) + remains
     curvature = nonnegative(typical + misfit, LEAST * size / dim)
-    noise_square = surrogate.noise_square(m) + misfit_noise
-    relative = np.minimum(surrogate.link.bend**2 * distance * FAR, LARGEST_MISFIT)
-    own = stack.sigma2 + relative**2 * ((v @ curvature) ** 2).sum(axis=1)
-    weight = 1.0 / (own + noise_square / 2.0 * (v**2).sum(axis=1) * (1.0 + 1.0 / dim))
+    own = stack.sigma2 + np.minimum(error, LARGEST_MISFIT) * ((v @ curvature) ** 2).sum(axis=1)
+    weight = 1.0 / (own + (v**2 @ variances).mean(axis=1))
     each = stack.gradient - np.array([surrogate.expected(at, m) for at in stack.at]) - v @ misfit
     u = weight @ each / weight.sum()
     variance = float((weight**2 * own).sum() / weight.sum() ** 2)
@@ -152,17 +161,9 @@ def _around(stack: _Stack, m: Floats, covariance: Floats | None, prior_precision
     if covariance is None:
         rough = curvature @ np.linalg.solve(scores + variance * eye, curvature)
         covariance = np.linalg.inv(rough + np.diag(prior_precision) + 1e-12 * size / dim * eye)
-    spread = (np.trace(covariance) + r @ r) * eye + covariance + np.outer(r, r)
-    noise = variance * eye + noise_square / 2.0 * spread
+    spread = felt(covariance + np.outer(r, r), curvature, dim * float(variances.mean()))
+    noise = variance * eye + np.diag(variances @ np.diag(spread)) + variances * spread
     solved = np.linalg.solve(scores + noise, np.column_stack([curvature, u]))
     information = curvature @ solved[:, :dim]
-    return _Local(
-        (information + information.T) / 2.0,
-        curvature @ solved[:, dim],
-        curvature,
-        scores,
-        noise,
-        chi_square,
-        size,
-        typical,
-    )
+    symmetric = (information + information.T) / 2.0
+    return _Local(symmetric, curvature @ solved[:, dim], curvature, scores, noise, chi_square, size, typical)

@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import BudgetError
+from ...posterior.looks import Look
 from .draws import Numbers, posterior_draws
 from .families import ROUNDING_OF_NORM
-from .look import Look, look_of
+from .look import look_of
 from .mixtures import MixturePrior
 from .pooling import Pooled, pool
 from .sensitivity import LEAST_MU
@@ -62,8 +63,7 @@ class NewtonRun:
         moved = math.inf if self.pooled is None else self.pooled.moved_square
         self._share = settings.schedule.share(self._left, self._share, moved, len(self.looks))
         mu = max(settings.mu * math.sqrt(min(self._share, self._left)), LEAST_MU)
-        limits = family.limits_given(None if self.pooled is None else self.pooled.reach_square)
-        bounds = settings.bounds(limits)
+        bounds = settings.bounds
         sigma, tau = bounds.noise(mu, settings.adjacency, settings.dim, settings.curvature_share)
         self._charge(bounds.mu(sigma, tau, settings.adjacency, settings.dim))
         released = self._looks_of_core.look(
@@ -73,13 +73,14 @@ class NewtonRun:
             curvature_clip=bounds.curvature,
             tau=tau,
             largest_square=(family.radius * ROUNDING_OF_NORM) ** 2,
-            limits=limits,
+            limits=family.limits,
             outer=settings.curvature == "outer",
             block_of=list(settings.blocks),
             threads=threads,
             block=block,
         )
-        self.looks.append(look_of(self._theta, released, settings.blocks, sigma, tau))
+        released[settings.dim :] *= family.scale
+        self.looks.append(look_of(self._theta, released, settings.blocks, sigma, tau * family.scale))
         self._pool()
 
     def _charge(self, mu: float) -> None:
@@ -90,7 +91,8 @@ class NewtonRun:
 
     def _pool(self) -> None:
         if self._surrogate is None:
-            self._surrogate = GaussianFeatures(self._records(), self._family.link, self._family.constant)
+            family = self._family
+            self._surrogate = GaussianFeatures(self._records(), family.link, family.constant, self._settings.blocks)
         self.pooled = pool(self.looks, self._prior, self._surrogate, self._family.radius)
         self._theta = self.pooled.mean
 

@@ -55,6 +55,7 @@ class NewtonSettings:
     curvature_share: float
     draws: int
     n: int | None  # of records, if it may be known
+    clip: float  # of linear residuals, in standard deviations
 
     @property
     def steps(self) -> int:
@@ -84,11 +85,12 @@ class NewtonSettings:
     @property
     def family(self) -> Family:
         """What is known of the model."""
-        return family_of(self.model, self.public)
+        return family_of(self.model, self.public, self.clip)
 
-    def bounds(self, limits: tuple[float, float]) -> Bounds:
-        """Return what one record can contribute at a look with these limits."""
-        found = self.family.bounds_at(limits)
+    @property
+    def bounds(self) -> Bounds:
+        """What one record can contribute to a look."""
+        found = self.family.bounds
         if self.curvature != "outer":
             return found
         return Bounds(found.gradient, found.gradient**2, {"add_remove": 0.0, "replace": 0.0}, found.apart)
@@ -141,6 +143,7 @@ class NewtonSettings:
             "shares": None if self.schedule.fixed is None else list(self.schedule.fixed),
             "curvature": self.curvature,
             "curvature_share": self.curvature_share,
+            "residual_clip": self.clip,
             "draws": self.draws,
             "mu": self.mu,
             "w": 1.0,

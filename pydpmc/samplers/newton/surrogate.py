@@ -12,8 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from ...posterior.looks import Look
 from .links import Function, Link
-from .look import Look
 
 Floats = npt.NDArray[np.float64]
 ROUNDS = 5
@@ -33,9 +33,11 @@ PLANE_WEIGHTS = np.outer(_W, _W).ravel()
 class GaussianFeatures:
     """Features x ~ N(q, S) with E x x' = Q; `constant` is the value of column 0 if that is an intercept."""
 
-    def __init__(self, n: float, link: Link, constant: float | None) -> None:
+    def __init__(self, n: float, link: Link, constant: float | None, blocks: Sequence[int]) -> None:
         self.n, self.link, self.constant = n, link, constant
-        self.sd, self.kept = 0.0, 1.0
+        of = np.asarray(blocks)
+        self.released = of[:, None] == of  # entries of the curvature
+        self.sd, self.variances = 0.0, np.zeros(self.released.shape)
         self._fitted = False
 
     def fit(self, looks: Sequence[Look]) -> None:
@@ -78,9 +80,9 @@ class GaussianFeatures:
         along = p.T @ vectors / np.sqrt(values)
         return np.asarray(self.n * (score.sum() * self.q + along @ (PLANE @ score)))
 
-    def noise_square(self, theta: Floats) -> float:
-        """Return the variance of an entry on the diagonal of the surrogate's curvature."""
-        return float((self.n * self._stein(theta, self.link.curvature)[1] * self.sd) ** 2 * self.kept)
+    def variance(self, theta: Floats) -> Floats:
+        """Return the variances of the entries of the curvature at theta (half of them on the diagonal)."""
+        return np.asarray((self.n * self._stein(theta, self.link.curvature)[1]) ** 2 * self.variances)
 
     def _set(self, moments: Floats) -> None:
         self.Q, self.q = moments, np.zeros(len(moments))
@@ -95,15 +97,19 @@ class GaussianFeatures:
         self._fitted = True
 
     def _update(self, moments: Floats, sd: float) -> None:
-        dim = len(moments)
-        self.sd = sd
-        beside = moments - np.diag(np.diag(moments))
-        keep = max(0.0, 1.0 - dim * (dim - 1) * sd**2 / 2.0 / max(float((beside**2).sum()), 1e-300))
-        shrunk = np.diag(np.maximum(np.diag(moments), 0.1 * sd)) + keep * beside
+        """Take the moments over, off-diagonal entries shrunk by the energy that their noise does not explain."""
+        self.sd, noise = sd, sd**2 / 2.0
+        diagonal = np.maximum(np.diag(moments), 0.1 * sd)
+        beside = self.released & ~np.eye(len(moments), dtype=bool)
+        scale = np.outer(diagonal, diagonal) * beside
+        excess = float((moments[beside] ** 2).sum() - beside.sum() * noise)
+        typical = max(0.0, excess / max(float(scale.sum()), 1e-300))
+        keep = typical * scale / (typical * scale + noise)
+        shrunk = np.diag(diagonal) + keep * moments
         if self.constant is not None:
             shrunk[0, 0] = self.constant**2
         self._set(nonnegative(shrunk, 0.1 * sd))
-        self.kept = (2.0 + keep * (dim - 1)) / (dim + 1)
+        self.variances = keep * noise + np.diag(noise * diagonal / (diagonal + sd))
 
     def _stein(self, theta: Floats, f: Function) -> tuple[Floats, float, float, float]:
         """Return S theta, and E f, E f', E f'' of the predictor."""
@@ -132,3 +138,15 @@ def nonnegative(matrix: Floats, least: float = 0.0) -> Floats:
     """Return the symmetric matrix with eigenvalues raised to at least `least`."""
     values, vectors = np.linalg.eigh((matrix + matrix.T) / 2.0)
     return np.asarray((vectors * np.maximum(values, least)) @ vectors.T)
+
+
+def shrink(matrix: Floats, size: Floats, variance: float) -> tuple[Floats, Floats]:
+    """Return factors that shrink noised entries, and the variances that remain.
+
+    Entries are N(m_ij, variance (1 + [i = j])) with m_ij ~ N(0, c size_i size_j); c follows from the total energy.
+    """
+    noise = variance * (1.0 + np.eye(len(matrix)))
+    scale = np.outer(size, size)
+    c = max(0.0, float((matrix**2 - noise * (matrix != 0.0)).sum() / scale.sum()))
+    keep = c * scale / (c * scale + noise)
+    return keep, keep * noise
