@@ -23,7 +23,7 @@ from . import links
 from .links import Link
 from .sensitivity import COIN_FREE, LINEAR_FREE, LOGISTIC_FREE, NOT_FREE, POISSON_FREE, Bounds
 
-ROUNDING_OF_NORM = 1.0 + 1e-9  # of a row beyond which it counts for nothing
+ROUNDING_OF_NORM = 1.0 + 1e-12  # times the bound: a longer row counts for nothing
 OFFERED = "LogisticRegression, BernoulliLogit, LinearRegression with a known sigma, HuberRegression, PoissonRegression"
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .settings import NewtonSettings
 
 Floats = npt.NDArray[np.float64]
+NOTHING_LEFT = 1e-6  # of mu^2
 
 
 class NewtonRun:
@@ -56,7 +57,7 @@ class NewtonRun:
     def _left(self) -> float:
         """The share of mu^2 that is left."""
         left = 1.0 - math.fsum(self.spent) / self._settings.mu**2
-        return left if left * self._settings.mu**2 > LEAST_MU**2 else 0.0
+        return left if left > max(NOTHING_LEFT, (LEAST_MU / self._settings.mu) ** 2) else 0.0
 
     def _look(self, threads: int, block: int) -> None:
         settings, family = self._settings, self._family
