@@ -193,7 +193,8 @@ def test_a_look_is_unpacked_in_its_order():
     assert look.gradient.tolist() == [0, 1, 2]
     assert look.curvature.tolist() == [[3, 4, 5], [4, 6, 7], [5, 7, 8]]
     again = Look.from_dict(look.to_dict())
-    assert (again.curvature == look.curvature).all() and again.tau == 2.0
+    assert (again.curvature == look.curvature).all()
+    assert again.tau == 2.0
     apart = look_of(np.zeros(3), np.arange(7.0), [0, 1, 0], 1.0, 2.0)
     assert apart.curvature.tolist() == [[3, 0, 4], [0, 5, 0], [4, 0, 6]]
 

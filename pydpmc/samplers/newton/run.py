@@ -98,14 +98,18 @@ class NewtonRun:
         self._theta = self.pooled.mean
 
     def _records(self) -> float:
-        """Return the number of records: public, or read off the first look where that matters."""
+        """Return the number of records: public, or about what the first look shows.
+
+        An intercept's curvature counts the records. Without one the trace does, if rows have their declared length.
+        """
         if self._settings.n is not None:
             return float(self._settings.n)
-        if self._family.constant is None:
-            return 1.0
-        first = self.looks[0]
-        typical = float(self._family.link.curvature(np.array([first.theta[0]]))[0])
-        return max(1.0, float(first.curvature[0, 0]) / max(typical, 1e-300))
+        first, family = self.looks[0], self._family
+        has_constant = family.constant is not None
+        at = np.array([float(first.theta[0]) if has_constant else 0.0])
+        typical = max(float(family.link.curvature(at)[0]), 1e-300)
+        seen = first.curvature[0, 0] if has_constant else np.trace(first.curvature) / family.radius**2
+        return max(1.0, float(seen) / typical)
 
     def _finish(self) -> None:
         assert self.pooled is not None

@@ -18,7 +18,7 @@ from .families import Family, family_of
 from .forecast import NewtonForecast, forecast_of
 from .look import entries
 from .schedule import Schedule
-from .sensitivity import Bounds
+from .sensitivity import LINEAR_FREE, Bounds
 
 if TYPE_CHECKING:
     from ...data.data import Data
@@ -93,7 +93,7 @@ class NewtonSettings:
         found = self.family.bounds
         if self.curvature != "outer":
             return found
-        return Bounds(found.gradient, found.gradient**2, {"add_remove": 0.0, "replace": 0.0}, found.apart)
+        return Bounds(found.gradient, found.gradient**2, LINEAR_FREE)
 
     def uses(self, adjacency: str, chains: int) -> list[tuple[Event, int]]:
         """Return what all looks together release."""
