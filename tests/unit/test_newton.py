@@ -236,6 +236,21 @@ def test_what_has_no_proof_or_no_use_is_refused(name):
         dp.plan(model, public, dp.Newton(), **BUDGET)
 
 
+def test_a_gaussian_mean_is_sent_to_its_closed_form():
+    public = dp.Public(n=1000, columns=("a",), has_target=False, row_norm=1.0)
+    with pytest.raises(UnsupportedEventError, match="ConjugateSample"):
+        dp.plan(dp.GaussianMean(), public, dp.Newton(), **BUDGET)
+
+
+def test_the_forecast_is_near_what_comes(rng):
+    x = rng.uniform(-1, 1, size=(20_000, 3))
+    y = (rng.random(20_000) < 1 / (1 + np.exp(-x @ [0.3, -0.3, 0.2]))).astype(float)
+    data = dp.Data(x, y, x_bounds=(-1, 1))
+    plan = dp.plan(dp.LogisticRegression(), data.public, dp.Newton(), **BUDGET)
+    sd = plan.run(data, seed=1, progress=False).draws["beta"][0].std(axis=0)
+    assert sd.mean() / plan.forecast.spread == pytest.approx(1.0, abs=0.15)
+
+
 def test_a_flat_prior_is_taken_where_the_looks_suffice(rng):
     data, truth = table(rng)
     model = dp.LogisticRegression(prior=dp.Flat(), intercept=True)

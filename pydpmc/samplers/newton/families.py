@@ -13,6 +13,7 @@ from ...data.public import Public
 from ...errors import InvalidArgument, UnsupportedEventError
 from ...models import (
     BernoulliLogit,
+    GaussianMean,
     HuberRegression,
     LinearRegression,
     LogisticRegression,
@@ -70,7 +71,8 @@ def family_of(model: Model, public: Public, clip: float) -> Family:
     maker = makers.get(type(model))
     if maker is None:
         raise UnsupportedEventError(
-            f"Newton has no proven sensitivity for {type(model).__name__}; it takes {OFFERED}. Use SGLD or Barker"
+            f"Newton has no proven sensitivity for {type(model).__name__}; it takes {OFFERED}. Use "
+            f"{'ConjugateSample' if isinstance(model, GaussianMean) else 'SGLD or Barker'}"
         )
     return maker(model, public, clip)
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 USED = 0.85  # of mu^2, by looks near enough to the optimum to be pooled
 WIDE = 3.0
+ROUNDS = 60
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class NewtonForecast:
     width
         Posterior standard deviation over that of the posterior without privacy.
     spread
-        Posterior standard deviation of a coefficient (features spread evenly over directions).
+        Posterior standard deviation of a coefficient.
     of_prior
         Share of the posterior's precision that is the prior's.
     signal
@@ -54,22 +55,41 @@ class NewtonForecast:
 
 
 def forecast_of(settings: NewtonSettings) -> NewtonForecast:
-    """Return the forecast of these settings."""
+    """Return the forecast of these settings: all looks as one at the truth, features spread evenly within bounds."""
     if settings.n is None:
         return NewtonForecast(None, None, None, None)
-    family = settings.family
+    family, dim = settings.family, settings.dim
     mu = settings.mu * math.sqrt(USED)
-    sigma, _ = settings.bounds.noise(mu, settings.adjacency, settings.dim, settings.curvature_share)
-    curvature = settings.n * family.curvature * family.radius**2 / settings.dim
+    sigma, tau = settings.bounds.noise(mu, settings.adjacency, dim, settings.curvature_share)
+    tau *= family.scale
+    curvature = settings.n * family.curvature * moment_of_a_column(settings)
     prior = float(settings.model.prior_precision(settings.public).mean())
-    information = curvature**2 / (curvature + sigma**2)
-    precision = information + prior
+    variance = 1.0 / max(prior, 1e-12 * curvature)
+    for _ in range(ROUNDS):
+        met = curvature**2 / (curvature**2 + dim * tau**2 / 2.0)  # by the noise of the curvature: pooling.felt
+        noise = sigma**2 + tau**2 / 2.0 * dim * variance * met
+        precision = curvature**2 / (curvature + noise) + prior
+        variance = 0.5 * (variance + 1.0 / precision)
     return NewtonForecast(
         math.sqrt((curvature + prior) / precision),
         1.0 / math.sqrt(precision),
         prior / precision,
         curvature / sigma,
     )
+
+
+def moment_of_a_column(settings: NewtonSettings) -> float:
+    """Return the forecast of E x_j^2: uniform within `x_bounds`, or rows of the declared norm; 1 without columns."""
+    public, family = settings.public, settings.family
+    if settings.dim == 1 and family.constant is not None:
+        return 1.0
+    norm = public.feature_norm
+    assert norm is not None
+    even = norm**2 / public.width
+    if public.x_bounds is None:
+        return even
+    squares = [(low * low + low * high + high * high) / 3.0 for low, high in public.x_bounds]
+    return min(even, math.fsum(squares) / len(squares))
 
 
 def has_flat_coordinate(settings: NewtonSettings) -> bool:
