@@ -36,7 +36,7 @@ class Numbers:
 def posterior_draws(pooled: Pooled, prior: MixturePrior, count: int, numbers: Numbers) -> Floats:
     """Return draws, shape (count, dim)."""
     dim = len(pooled.mean)
-    root = np.linalg.cholesky(pooled.covariance)
+    root = root_of(pooled.covariance)
     if prior.is_normal:
         return np.asarray(pooled.mean + numbers.normals(count, dim) @ root.T)
     chains = min(count, CHAINS)
@@ -47,6 +47,12 @@ def posterior_draws(pooled: Pooled, prior: MixturePrior, count: int, numbers: Nu
         if step >= BURN_IN:
             out.append(theta)
     return np.concatenate(out)[:count]
+
+
+def root_of(covariance: Floats) -> Floats:
+    """Return a root of a covariance, which roundings may have left with eigenvalues below zero."""
+    values, vectors = np.linalg.eigh((covariance + covariance.T) / 2.0)
+    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 
 
 def _gibbs(pooled: Pooled, prior: MixturePrior, theta: Floats, numbers: Numbers) -> Floats:
