@@ -26,6 +26,8 @@ ADAPTING = 15  # rounds in which FAR follows the disagreement of the looks
 LEAST = 1e-6  # eigenvalue of a curvature, over the mean one
 ROUNDS = 60
 LONGEST_STEP = 1.5  # in units of the predictor
+FARTHEST_STEP = 30.0  # of any record's predictor
+TINY = 1e-200
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +77,8 @@ class _Stack:
 
     def squared_predictor(self, v: Floats, curvature: Floats) -> Floats:
         """Squared distances in units of the predictor, of a typical record."""
-        return np.asarray(self.radius**2 * np.einsum("ki,ij,kj->k", v, curvature, v) / np.trace(curvature))
+        size = max(float(np.trace(curvature)), TINY)
+        return np.asarray(self.radius**2 * np.einsum("ki,ij,kj->k", v, curvature, v) / size)
 
     def misfit(self, weights: Floats, typical: Floats) -> tuple[Floats, Floats]:
         """Return what the surrogate misses of the curvature, pooled and shrunk, and the variances it brings along."""
@@ -90,7 +93,7 @@ class _Stack:
 def felt(spread: Floats, curvature: Floats, edge_square: float) -> Floats:
     """Return the covariance of theta as the noise of H meets it: H is nonnegative, where it is 0 so is its error."""
     values, vectors = np.linalg.eigh(curvature)
-    root = (vectors * np.sqrt(values**2 / (values**2 + edge_square))) @ vectors.T
+    root = (vectors * np.sqrt(values**2 / np.maximum(values**2 + edge_square, TINY))) @ vectors.T
     return np.asarray(root @ spread @ root)
 
 
@@ -124,14 +127,15 @@ def pool(looks: Sequence[Look], prior: MixturePrior, surrogate: GaussianFeatures
         length = math.sqrt(max(float(stack.squared_predictor(step[None], local.typical)[0]), 0.0))
         if last is not None and step @ last < 0:
             damping = max(0.3, 0.7 * damping)
-        last = step = step * min(damping, LONGEST_STEP / (length + 1e-12))
+        farthest = radius * float(np.linalg.norm(step))
+        last = step = step * min(damping, LONGEST_STEP / (length + 1e-12), FARTHEST_STEP / (farthest + 1e-12))
         shift = local.information @ m + local.pull
         m = m + step
         covariance = new if covariance is None else 0.5 * (covariance + new)
         if turn > 3 and (np.abs(step) / np.sqrt(np.diag(new))).max() < 1e-3:
             break
     moved = float(stack.squared_predictor((m - stack.at[-1])[None], local.curvature)[0])
-    reach = radius**2 * float(np.trace(new @ local.curvature) / np.trace(local.curvature))
+    reach = radius**2 * float(np.trace(new @ local.curvature)) / max(float(np.trace(local.curvature)), TINY)
     return Pooled(
         m, new, local.information, shift, local.chi_square, moved, reach, local.curvature, local.scores, local.noise
     )
@@ -141,7 +145,7 @@ def _around(stack: _Stack, m: Floats, covariance: Floats | None, prior_precision
     """Pool the looks as measurements of xi + H (theta - m); `far` as FAR, squared."""
     dim, surrogate, v, eye = stack.dim, stack.surrogate, m - stack.at, np.eye(stack.dim)
     typical = surrogate.curvature(m)
-    size = float(np.trace(typical))
+    size = max(float(np.trace(typical)), TINY)
     error = far * surrogate.link.bend**2 * stack.squared_predictor(v, typical)
     weights = 1.0 / (stack.tau2 + error * (size / dim) ** 2)
     misfit, remains = stack.misfit(weights / weights.sum(), typical)

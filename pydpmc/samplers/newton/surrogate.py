@@ -146,6 +146,7 @@ def shrink(matrix: Floats, size: Floats, variance: float) -> tuple[Floats, Float
     Entries are N(m_ij, variance (1 + [i = j])) with m_ij ~ N(0, c size_i size_j); c follows from the total energy.
     """
     noise = variance * (1.0 + np.eye(len(matrix)))
+    size = np.maximum(size, 1e-6 * math.sqrt(variance))
     scale = np.outer(size, size)
     c = max(0.0, float((matrix**2 - noise * (matrix != 0.0)).sum() / scale.sum()))
     keep = c * scale / (c * scale + noise)
