@@ -96,7 +96,8 @@ class Posterior:
 
         They cover the truth in a share `level` of all data sets if the model is right, although the draws are those of
         a tempered posterior: the spread of the draws is scaled to what is known of the parameters, and the pull of the
-        prior is undone. Priors must be Normal or Flat.
+        prior is undone. Priors must be Normal or Flat. The draws of ``Newton`` are not tempered: its intervals are
+        those of the draws themselves, prior included.
 
         Parameters
         ----------
