@@ -9,9 +9,12 @@ import numpy as np
 import pytest
 
 import pydpmc as dp
+from pydpmc import _core
 from pydpmc.accounting.events.gaussian import gdp_epsilon
 from pydpmc.errors import BudgetError, InvalidArgument, UnsupportedEventError
-from pydpmc.samplers.newton.mixtures import inverse_gaussian
+from pydpmc.samplers.newton.draws import Numbers, posterior_draws
+from pydpmc.samplers.newton.mixtures import MixturePrior, inverse_gaussian
+from pydpmc.samplers.newton.pooling import Pooled
 from pydpmc.samplers.newton.run import NewtonRun
 from pydpmc.samplers.newton.schedule import Schedule
 
@@ -192,19 +195,44 @@ def test_other_models_find_the_truth(name, adjacency, rng):
     assert draws.std(axis=0).max() < 0.3
 
 
-@pytest.mark.parametrize("prior", [dp.Laplace(scale=2.0), dp.StudentT(df=3.0, scale=2.0)])
-def test_mixture_priors_give_the_posterior_of_their_density(prior, rng):
-    """One coordinate, little information: draws against the product of prior and released likelihood on a grid."""
-    x = (rng.random(400) < 0.8).astype(float)
-    data = dp.Data(x)
-    post = dp.sample(
-        dp.BernoulliLogit(prior=prior), data, dp.Newton(draws=40_000), epsilon=0.3, delta=1e-6, progress=False
+@pytest.mark.parametrize(
+    ("prior", "log_density"),
+    [
+        (dp.Laplace(scale=0.7, loc=0.2), lambda t: -np.abs(t - 0.2) / 0.7),
+        (dp.StudentT(df=3.0, scale=0.5), lambda t: -2.0 * np.log1p((t / 0.5) ** 2 / 3.0)),
+        (dp.Normal(scale=0.8), lambda t: -((t / 0.8) ** 2) / 2.0),
+    ],
+)
+def test_draws_have_the_law_of_prior_times_likelihood(prior, log_density):
+    """One coordinate, a normal likelihood about as wide as the prior: moments of draws against a grid."""
+    precision, centre = 1.5, 1.1
+    mixture = MixturePrior.of(prior.table(1, False))
+    one = np.eye(1)
+    start = Pooled(
+        np.array([0.6]), 0.4 * one, precision * one, np.array([precision * centre]), 1.0, 0.0, 0.0, one, one, one
     )
-    draws = post.draws["theta"][0, :, 0]
-    normal = dp.plan(dp.BernoulliLogit(prior=prior), data.public, dp.Newton(), epsilon=0.3, delta=1e-6)
-    assert normal.settings.dim == 1
-    assert np.isfinite(draws).all()
-    assert abs(np.median(draws) - math.log(4)) < 5 * draws.std()
+    if mixture.is_normal:
+        total = precision + 0.8**-2
+        start = dataclasses.replace(start, mean=np.array([precision * centre / total]), covariance=one / total)
+    draws = posterior_draws(start, mixture, 60_000, Numbers(_core, _core.random.key_from_seed(4)))[:, 0]
+    t = np.linspace(-12, 12, 200_001)
+    weight = np.exp(log_density(t) - precision * (t - centre) ** 2 / 2.0)
+    weight /= weight.sum()
+    mean = weight @ t
+    sd = math.sqrt(weight @ (t - mean) ** 2)
+    # Draws of a chain are a few steps apart: as if there were a quarter of them.
+    assert abs(draws.mean() - mean) < 5 * sd / math.sqrt(15_000)
+    assert draws.std() == pytest.approx(sd, rel=5 / math.sqrt(2 * 15_000))
+
+
+def test_a_run_with_a_laplace_prior_is_near_the_truth(rng):
+    data, truth = table(rng)
+    model = dp.LogisticRegression(prior=dp.Laplace(scale=2.0), intercept=True)
+    post = dp.sample(model, data, dp.Newton(), progress=False, **BUDGET)
+    draws = np.concatenate([post.draws["intercept"], post.draws["beta"]], axis=2)[0]
+    assert (np.abs(draws.mean(axis=0) - truth) / draws.std(axis=0)).max() < 4.5
+    with pytest.raises(InvalidArgument, match="Normal or Flat"):
+        _ = post.information
 
 
 def test_inverse_gaussian_variates_have_their_moments(rng):
