@@ -140,6 +140,53 @@ def minibatch_profile(
     max_cells: int = 400_000,
 ) -> tuple[list[float], list[float], int]: ...
 
+class NewtonRun:
+    def __init__(
+        self,
+        *,
+        rows: Rows,
+        columns: int,
+        has_target: bool,
+        model: str,
+        intercept: bool,
+        constants: tuple[float, float],
+        dim: int,
+        seed: int | None,
+    ) -> None: ...
+    def stop(self) -> None: ...
+    def look(
+        self,
+        *,
+        theta: list[float],
+        clip: float,
+        sigma: float,
+        curvature_clip: float,
+        tau: float,
+        largest_square: float,
+        limits: tuple[float, float],
+        outer: bool,
+        block_of: list[int],
+        threads: int,
+        block: int,
+    ) -> NDArray[np.float64]: ...
+    def bare(
+        self,
+        *,
+        theta: list[float],
+        clip: float,
+        sigma: float,
+        curvature_clip: float,
+        tau: float,
+        largest_square: float,
+        limits: tuple[float, float],
+        outer: bool,
+        block_of: list[int],
+        threads: int,
+        block: int,
+    ) -> NDArray[np.float64]: ...
+    @property
+    def taken(self) -> int: ...
+
 class GradientRun:
     def __init__(
         self,

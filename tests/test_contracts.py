@@ -48,6 +48,7 @@ MAY_LEAVE = {
     "plan.independent_draws": PUBLIC,
     "plan.c": PUBLIC,
     "acceptance": CHARGED,
+    "looks": CHARGED,
     "interrupted": "public: pressed by the user",
     "unsafe.clipped_share": VOIDS,
 }
@@ -62,6 +63,10 @@ MAY_LEAVE_OF_POSTERIOR_SAMPLE = {
     for name in ("draws", "temper_prior", "loglik_range", "gamma", "inner_chains", "warmup", "spacing", "grid")
 }
 MAY_LEAVE_OF_CONJUGATE = {f"plan.{name}": PUBLIC for name in ("draws", "noise")}
+MAY_LEAVE_OF_NEWTON = {
+    f"plan.{name}": PUBLIC
+    for name in ("looks", "shares", "curvature", "curvature_share", "residual_clip", "draws", "mu")
+}
 MAY_LEAVE_OF_HYBRID = {f"plan.{name}": PUBLIC for name in ("chain", "share")} | {
     f"plan.start.{name}": PUBLIC for name in ("sampler", "draws", "steps", "w", "noise")
 }
@@ -76,7 +81,19 @@ ABSENT = {
     "ledger_entry",
 }  # None unless their conditions are met, which the tests below pin down
 METHODS = {  # of the fields above alone
-    *("private", "summary", "interval", "wald_test", "save", "load", "table", "predict", "predict_proba", "to_arviz"),
+    *(
+        "private",
+        "information",
+        "summary",
+        "interval",
+        "wald_test",
+        "save",
+        "load",
+        "table",
+        "predict",
+        "predict_proba",
+        "to_arviz",
+    ),
     *("plot_trace", "plot_forest", "plot_prior_posterior", "plot_privacy", "report"),
 }
 
@@ -225,6 +242,23 @@ def test_every_field_of_a_conjugate_or_hybrid_run_is_tagged(sampler, own, rng):
     assert found == set(own)
     assert post.guarantee.assumptions == ()
     assert 0 < post.guarantee.epsilon(1e-6) < np.inf
+
+
+@pytest.mark.parametrize("kind", models.ALL)
+def test_every_model_runs_with_newton_or_is_refused_and_every_field_is_tagged(kind, rng):
+    x, y, facts = make_data(kind(), rng)
+    data = dp.Data(x, y, **facts)
+    budget = {"epsilon": 1.0, "delta": 1e-6}
+    if kind not in (dp.LogisticRegression, dp.BernoulliLogit, dp.HuberRegression, dp.PoissonRegression):
+        with pytest.raises(UnsupportedEventError, match="Newton"):
+            dp.plan(kind(), data.public, dp.Newton(), **budget)
+        return
+    post = dp.sample(kind(), data, dp.Newton(draws=50), progress=False, **budget)
+    assert {path for path, _ in leaves(post) if tag_of(path) is None and path not in ABSENT} == set(MAY_LEAVE_OF_NEWTON)
+    assert set(vars(post.looks[0])) == {"theta", "gradient", "curvature", "sigma", "tau"}
+    assert post.private
+    assert post.guarantee.assumptions == ()
+    assert all(np.isfinite(values).all() for values in post.draws.values())
 
 
 def test_of_a_ledger_only_public_facts_leave(rng, tmp_path):

@@ -15,6 +15,7 @@ void bind_gradients(py::module_& m);
 void bind_langevin(py::module_& m);
 void bind_kernels(py::module_& m);
 void bind_nuts(py::module_& m);
+void bind_newton(py::module_& m);
 
 PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
   m.doc() = "The compiled core of pydpmc. Private: use the package.";
@@ -30,4 +31,5 @@ PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
   bind_langevin(m);
   bind_kernels(m);
   bind_nuts(m);
+  bind_newton(m);
 }

@@ -23,6 +23,7 @@ enum class Purpose : std::uint8_t {
   initial = 4,
   noise = 5,
   diffusion = 6,    // noise that protects nobody
+  look = 7,         // noise of gradient and curvature together
   trajectory = 16,  // of NUTS: momenta, directions, choices among states
   adaptation = 17,  // starts of NUTS and its search for a step size
   test = 255

@@ -14,6 +14,7 @@ from ..accounting import Guarantee
 from ..checks import given, inside, number, positive, yes_or_no
 from ..data.public import Public
 from ..errors import InvalidArgument, WrongType
+from .looks import Look
 from .stats import SamplerStats
 from .storage import UNSEALED
 
@@ -50,6 +51,7 @@ def description(post: Posterior) -> str:
             "unsafe": None if post.unsafe is None else {"clipped_share": post.unsafe.clipped_share},
             "sampler_stats": None if post.sampler_stats is None else vars(post.sampler_stats),
             "ledger_entry": None if post.ledger_entry is None else dict(post.ledger_entry),
+            "looks": [look.to_dict() for look in post.looks],
         }
     )
 
@@ -74,6 +76,7 @@ def fields_of(draws: Mapping[str, Floats], saved: Any, sealed: bool) -> dict[str
         "unsafe": None if unsafe is None else Unsafe(clipped_share=number(unsafe["clipped_share"], "clipped_share")),
         "sampler_stats": _stats(known.get("sampler_stats")),
         "ledger_entry": None if entry is None else _mapping(entry, "ledger_entry"),
+        "looks": _looks(known.get("looks", ())),
     }
 
 
@@ -123,3 +126,16 @@ def _stats(saved: Any) -> SamplerStats | None:
     if saved is None:
         return None
     return SamplerStats(**{name: _numbers(values, name) for name, values in _mapping(saved, "sampler_stats").items()})
+
+
+def _looks(saved: Any) -> tuple[Look, ...]:
+    if not isinstance(saved, list | tuple):
+        raise WrongType(f"looks must be a list, not {given(saved)}")
+    looks = tuple(Look.from_dict(_mapping(look, "looks")) for look in saved)
+    for look in looks:
+        dim = look.theta.size
+        if (look.theta.shape, look.gradient.shape, look.curvature.shape) != ((dim,), (dim,), (dim, dim)):
+            raise InvalidArgument("looks must hold a point, a gradient and a curvature of one dimension")
+        positive(look.sigma, "sigma of a look")
+        positive(look.tau, "tau of a look")
+    return looks

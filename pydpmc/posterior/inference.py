@@ -138,6 +138,8 @@ def wald_test(post: Posterior, null: npt.ArrayLike, parameters: str | Sequence[s
 
 def estimate(post: Posterior) -> Estimate:
     """Return the draws' mean with the prior's pull undone, and the covariance of its error."""
+    if post.plan.get("sampler") == "Newton":
+        return _untempered(post)
     names, draws, mean, precision = _coordinates(post)
     pooled = draws.reshape(-1, draws.shape[2])
     count = _count(draws, bool(post.plan["independent_draws"]))
@@ -157,6 +159,17 @@ def estimate(post: Posterior) -> Estimate:
     error_of_spread = ((pull @ moved) * spread + np.outer(moved, moved)) / (count - 1.0)
     covariance = (w / temperature) * unpull @ spread + unpull @ (spread / count + error_of_spread) @ unpull.T
     return Estimate(names, centre, (covariance + covariance.T) / 2.0, count)
+
+
+def _untempered(post: Posterior) -> Estimate:
+    """Return mean and covariance of the draws themselves: the posterior given the looks is not tempered."""
+    from .summary import row_names
+
+    names = [name for block, values in post.draws.items() for name in row_names(block, values.shape[2], post.labels)]
+    draws = np.concatenate(list(post.draws.values()), axis=2)
+    pooled = draws.reshape(-1, draws.shape[2])
+    count = _count(draws, independent=True)
+    return Estimate(tuple(names), pooled.mean(axis=0), np.atleast_2d(np.cov(pooled.T)), count)
 
 
 def _tempering(post: Posterior) -> tuple[float, float]:

@@ -16,6 +16,7 @@ from ..checks import file_path, visible_html, whole
 from . import inference, storage
 from .fields import Unsafe, description, fields_of
 from .inference import Intervals, WaldTest
+from .looks import Information, Look, information
 from .stats import SamplerStats
 from .summary import Summary, summarise
 
@@ -50,6 +51,8 @@ class Posterior:
         How NUTS went (divergences, tree depth, step size), only after ``private=False``.
     ledger_entry
         What the ledger that paid for the run says of it: which run, of which budget, what was left after it.
+    looks
+        The released gradients and curvatures of ``Newton``, in their order: all that its draws were computed from.
 
     Examples
     --------
@@ -69,11 +72,17 @@ class Posterior:
     unsafe: Unsafe | None = field(default=None)
     sampler_stats: SamplerStats | None = None
     ledger_entry: Mapping[str, Any] | None = None
+    looks: tuple[Look, ...] = ()
 
     @property
     def private(self) -> bool:
         """Whether the result carries a guarantee and may be released under it."""
         return self.guarantee.void is None
+
+    @property
+    def information(self) -> Information:
+        """Where the posterior of ``Newton`` comes from, per direction: prior, records, and what privacy noise took."""
+        return information(self)
 
     def summary(self) -> Summary:
         """Return mean, sd, quantiles, effective sample size and R-hat of every parameter."""
@@ -86,7 +95,8 @@ class Posterior:
 
         They cover the truth in a share `level` of all data sets if the model is right, although the draws are those of
         a tempered posterior: the spread of the draws is scaled to what is known of the parameters, and the pull of the
-        prior is undone. Priors must be Normal or Flat.
+        prior is undone. Priors must be Normal or Flat. The draws of ``Newton`` are not tempered: its intervals are
+        those of the draws themselves, prior included.
 
         Parameters
         ----------

@@ -231,4 +231,5 @@ def _posterior(
         interrupted=interrupted,
         unsafe=unsafe,
         sampler_stats=None if plan.private else sampler_stats(core, theta.shape[1]),
+        looks=tuple(getattr(core, "looks", ())),
     )

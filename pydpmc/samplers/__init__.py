@@ -13,6 +13,7 @@ from .gradient.sgld import SGLD
 from .gradient.sgnht import SGNHT
 from .hybrid.spec import Hybrid
 from .langevin.spec import Langevin
+from .newton.spec import Newton
 from .nuts.spec import NUTS
 from .posterior_sample.spec import PosteriorSample
 
@@ -28,6 +29,7 @@ __all__ = [
     "Cyclical",
     "Hybrid",
     "Langevin",
+    "Newton",
     "Piecewise",
     "Polynomial",
     "PosteriorSample",
@@ -39,5 +41,5 @@ GRADIENT: tuple[type, ...] = tuple(
 ALL: tuple[type, ...] = (Barker, *GRADIENT, Langevin)  # unconditional
 CONDITIONAL: tuple[type, ...] = (PosteriorSample,)  # the guarantee rests on assumptions
 NOT_PRIVATE: tuple[type, ...] = (NUTS,)
-OF_SOME_MODELS: tuple[type, ...] = (ConjugateSample,)  # unconditional, where the posterior has a closed form
+OF_SOME_MODELS: tuple[type, ...] = (ConjugateSample, Newton)  # unconditional, for models that they have a proof for
 OF_OTHER_SAMPLERS: tuple[type, ...] = (Hybrid,)

@@ -1,0 +1,129 @@
+// NewtonRun: checks shapes and headroom, keeps the arrays alive, releases the interpreter lock.
+#include "run/newton.hpp"
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bind/target.hpp"
+#include "kernels/curvature/terms.hpp"
+#include "models/facts.hpp"
+
+namespace py = pybind11;
+
+namespace pydpmc {
+
+namespace {
+
+constexpr double smallest = 0x1p-200, largest = 0x1p200;  // far from underflow and overflow of a grid step
+constexpr int most_look_dim = 4096;
+constexpr int64_t most_look_block = 4096;  // whose sums fit 64 bits
+
+bool has_look(ModelKind kind) {
+  return PYDPMC_ISA::with_model(kind,
+                                []<class Model>(Model) noexcept { return PYDPMC_ISA::has_terms<Model>; });
+}
+
+// A record's integers stay below 2^50, and the rescaling of sums within 128 bits. Public numbers alone
+// decide.
+void require_look(const LookSpec& spec, int dim) {
+  for (double x : {spec.clip, spec.sigma, spec.curvature_clip, spec.tau})
+    require(x >= smallest && x <= largest, "clips and noise must lie between 2^-200 and 2^200");
+  require(spec.clip / spec.sigma <= 0x1p17, "clip is too large for its noise");
+  const double ratio = spec.curvature_clip / spec.tau;
+  require(ratio >= 0x1p-60 && ratio <= 0x1p40, "curvature_clip is too large or too small for its noise");
+  require(spec.largest_square > 0, "largest_square must be positive");
+  require(static_cast<int>(spec.block_of.size()) == dim, "block_of needs one entry per parameter");
+}
+
+class BoundNewtonRun {
+ public:
+  BoundNewtonRun(RowsArray rows, int columns, bool has_target, const std::string& model, bool intercept,
+                 std::array<double, 2> constants, int dim, std::optional<uint64_t> seed)
+      : rows_(std::move(rows)) {
+    const Records records = records_of(rows_, columns, has_target);
+    const ModelSpec spec = model_of(model, records, intercept, constants, dim);
+    require(has_look(spec.kind), "the model has no look");
+    require(dim <= most_look_dim, "too many parameters for a look");
+    const Facts& facts = facts_of(spec.kind);
+    const int expected = facts.has_slopes ? records.columns + (intercept ? 1 : 0) : facts.parameters;
+    require(dim == expected, "a look needs theta of an intercept and slopes alone");
+    run_ = std::make_unique<NewtonRun>(records, spec, seed ? key_from_seed(*seed) : key_from_os(),
+                                       !seed.has_value());
+  }
+
+  Array look(const std::vector<double>& theta, double clip, double sigma, double curvature_clip, double tau,
+             double largest_square, std::array<double, 2> limits, bool outer, std::vector<int> block_of,
+             int threads, int64_t block) {
+    const LookSpec spec{
+        clip, sigma, curvature_clip, tau, largest_square, {limits[0], limits[1]}, outer, std::move(block_of)};
+    check(spec, theta, threads, block);
+    std::vector<double> released;
+    {
+      py::gil_scoped_release nogil;
+      released = run_->look(spec, theta, threads, block);
+    }
+    return Array(static_cast<py::ssize_t>(released.size()), released.data());
+  }
+
+  // As doubles in units of the noise's grid; exact below 2^53.
+  Array bare(const std::vector<double>& theta, double clip, double sigma, double curvature_clip, double tau,
+             double largest_square, std::array<double, 2> limits, bool outer, std::vector<int> block_of,
+             int threads, int64_t block) {
+    const LookSpec spec{
+        clip, sigma, curvature_clip, tau, largest_square, {limits[0], limits[1]}, outer, std::move(block_of)};
+    check(spec, theta, threads, block);
+    std::vector<Int128> sums;
+    {
+      py::gil_scoped_release nogil;
+      sums = run_->bare(spec, theta, threads, block);
+    }
+    Array out(static_cast<py::ssize_t>(sums.size()));
+    for (size_t j = 0; j < sums.size(); ++j) out.mutable_data()[j] = static_cast<double>(sums[j]);
+    return out;
+  }
+
+  int64_t taken() const { return run_->taken(); }
+  void stop() { run_->stop(); }
+
+ private:
+  void check(const LookSpec& spec, const std::vector<double>& theta, int threads, int64_t block) const {
+    require(static_cast<int>(theta.size()) == run_->dim(), "theta has the wrong length");
+    for (double x : theta) require(std::isfinite(x), "theta must be finite");
+    require(threads >= 1 && block >= 1 && block <= most_look_block, "threads and block must be positive");
+    require_look(spec, run_->dim());
+  }
+
+  RowsArray rows_;
+  std::unique_ptr<NewtonRun> run_;
+};
+
+}  // namespace
+
+}  // namespace pydpmc
+
+void bind_newton(py::module_& m) {
+  using namespace pydpmc;
+  using Run = BoundNewtonRun;
+  const auto with_spec = [](auto& bound, const char* name, auto method, const char* doc) {
+    bound.def(name, method, py::kw_only(), py::arg("theta"), py::arg("clip"), py::arg("sigma"),
+              py::arg("curvature_clip"), py::arg("tau"), py::arg("largest_square"), py::arg("limits"),
+              py::arg("outer"), py::arg("block_of"), py::arg("threads"), py::arg("block"), doc);
+  };
+  py::class_<Run> bound(m, "NewtonRun");
+  bound.def(py::init<RowsArray, int, bool, const std::string&, bool, std::array<double, 2>, int,
+                     std::optional<uint64_t>>(),
+            py::kw_only(), py::arg("rows").noconvert(), py::arg("columns"), py::arg("has_target"),
+            py::arg("model"), py::arg("intercept"), py::arg("constants"), py::arg("dim"), py::arg("seed"));
+  with_spec(bound, "look", &Run::look, "The noised gradient and upper triangle of the curvature at theta.");
+  with_spec(bound, "bare", &Run::bare,
+            "For tests: the same without noise, in integers of the noise's grid. Not private.");
+  bound.def_property_readonly("taken", &Run::taken);
+  bound.def("stop", &Run::stop, "From another thread: the look under way returns nothing.");
+}

@@ -1,0 +1,48 @@
+// What a look at gradient and curvature sums, on which grid. Public numbers alone.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "concepts.hpp"
+
+namespace pydpmc {
+
+// A record adds r x to the gradient and h x x' to the curvature, x with a leading 1 if there is an intercept.
+struct LookGrid {
+  GradientGrid gradient;           // clip of |r x|, and integers per unit of gradient
+  double curvature_clip;           // B: h |x|^2 is at most this
+  double per_root;                 // integers per unit of sqrt(h) x
+  double largest_square;           // a row with a larger |x|^2 adds nothing
+  double limits[2];                // of the model: kernels/curvature/terms.hpp
+  bool outer = false;              // h is r^2 in place of the model's curvature
+  const uint8_t* tiles = nullptr;  // which 4 x 4 tiles of the curvature are wanted, row by row
+};
+
+// Records whose outer products are added in doubles before they go to 64-bit integers. The length of a
+// record's whole numbers is below 2^23, so that sums stay below 2^53: every operation is exact.
+constexpr int look_block = 128;
+constexpr double longest_root = 0x1p22;
+
+// Rows of whole numbers are padded to this many.
+constexpr int look_padding = 16;
+inline size_t look_width(int dim) noexcept {
+  return static_cast<size_t>((dim + look_padding - 1) / look_padding * look_padding);
+}
+
+// Doubles of scratch memory: a prepared theta and a block of rows.
+inline size_t look_scratch(const ModelSpec& spec) noexcept {
+  return prepared_size(spec) + look_block * look_width(spec.dim) + 8;
+}
+
+// The loops over records of one instruction set. Adds to sums[0 .. dim-1] the gradients, and to
+// products[i * look_width + j], i <= j, the outer products of the records begin .. end-1.
+struct LookKernels {
+  void (*look_sums)(const ModelSpec&, const Records&, const double* theta, double* scratch, int64_t begin,
+                    int64_t end, const LookGrid&, int64_t* sums, int64_t* products) noexcept;
+};
+
+// Those of the instruction set in use.
+const LookKernels& look_kernels() noexcept;
+
+}  // namespace pydpmc

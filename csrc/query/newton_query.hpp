@@ -1,0 +1,107 @@
+// One look: the noised sums of gradients and of curvatures at one public theta, over all records.
+//
+// Both sums are exact integers. They are taken to the noise's grid after summing: the gradient's unit is
+// sigma / 2^32; a curvature's sum S becomes nearest(S M / 2^shift), M a public integer, so that a step is
+// tau / 2^32 on the diagonal, and sqrt(2) times the entry is what has noise tau off it. Then
+// floor(2^32 Z) is added to each: post-processing of the continuous Gaussian mechanism.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "concepts.hpp"
+#include "kernels/curvature/look_grid.hpp"
+#include "random/noise/rounded_normal.hpp"
+
+namespace pydpmc {
+
+using Int128 = __int128;
+
+struct LookSpec {
+  double clip, sigma;          // of |r x|; sd of the noise on the gradient
+  double curvature_clip, tau;  // of h |x|^2; sd of the noise on the curvature's diagonal
+  double largest_square;       // of a row
+  double limits[2];            // of the model
+  bool outer;                  // r^2 in place of the model's curvature
+  std::vector<int> block_of;   // of each coordinate: curvature between blocks is not released
+};
+
+// S M / 2^shift, rounded to nearest; M < 2^46 and |S| < 2^77 keep it within 128 bits.
+struct Rescale {
+  int64_t multiplier;
+  int shift;
+
+  // The largest such factor that is not above `factor`, up to the rounding of a double.
+  explicit Rescale(double factor) noexcept : shift(45 - std::ilogb(factor)) {
+    multiplier = static_cast<int64_t>(std::floor(std::ldexp(factor, shift)));
+  }
+  double factor() const noexcept { return std::ldexp(static_cast<double>(multiplier), -shift); }
+  Int128 operator()(Int128 sum) const noexcept {
+    return (sum * multiplier + (Int128{1} << (shift - 1))) >> shift;
+  }
+};
+
+class LookPlan {
+ public:
+  LookPlan(const LookSpec& spec, int dim)
+      : spec_(spec),
+        dim_(dim),
+        root_step_(std::sqrt(spec.curvature_clip) / longest_root),
+        diagonal_(root_step_ * root_step_ / curvature_unit()),
+        beside_(diagonal_.factor() * 1.4142135623730950),  // below the root of two
+        tiles_(look_width(dim) / 4 * (look_width(dim) / 4)) {
+    const size_t across = look_width(dim) / 4;
+    for (int i = 0; i < dim; ++i)
+      for (int j = i; j < dim; ++j)
+        if (together(i, j)) {
+          ++entries_;
+          tiles_[static_cast<size_t>(i) / 4 * across + static_cast<size_t>(j) / 4] = 1;
+        }
+  }
+
+  size_t released() const noexcept { return static_cast<size_t>(dim_) + entries_; }
+  bool together(int i, int j) const noexcept {
+    return spec_.block_of[static_cast<size_t>(i)] == spec_.block_of[static_cast<size_t>(j)];
+  }
+
+  LookGrid grid() const noexcept {
+    return {{spec_.clip, 1.0 / gradient_unit()}, spec_.curvature_clip, 1.0 / root_step_, spec_.largest_square,
+            {spec_.limits[0], spec_.limits[1]},  spec_.outer,          tiles_.data()};
+  }
+
+  // Integer sums on the noise's grid, in the order of the release: the gradient, then the curvature's upper
+  // triangle row by row, blocks only.
+  void onto_grid(const Int128* sums, const Int128* products, Int128* out) const noexcept {
+    for (int j = 0; j < dim_; ++j) *out++ = sums[j];
+    const size_t width = look_width(dim_);
+    for (int i = 0; i < dim_; ++i)
+      for (int j = i; j < dim_; ++j)
+        if (together(i, j))
+          *out++ = (i == j ? diagonal_
+                           : beside_)(products[static_cast<size_t>(i) * width + static_cast<size_t>(j)]);
+  }
+
+  // Integers as the gradient and the entries of the curvature they stand for, `half` a step to the right.
+  void in_units(const Int128* integers, double half, double* out) const noexcept {
+    const auto value = [&](double unit) { return (static_cast<double>(*integers++) + half) * unit; };
+    for (int j = 0; j < dim_; ++j) *out++ = value(gradient_unit());
+    const double square = root_step_ * root_step_;
+    for (int i = 0; i < dim_; ++i)
+      for (int j = i; j < dim_; ++j)
+        if (together(i, j)) *out++ = value(square / (i == j ? diagonal_ : beside_).factor());
+  }
+
+ private:
+  double gradient_unit() const noexcept { return std::ldexp(spec_.sigma, -rounded_normal_bits); }
+  double curvature_unit() const noexcept { return std::ldexp(spec_.tau, -rounded_normal_bits); }
+
+  LookSpec spec_;
+  int dim_;
+  double root_step_;  // of sqrt(h) x
+  Rescale diagonal_, beside_;
+  std::vector<uint8_t> tiles_;
+  size_t entries_ = 0;
+};
+
+}  // namespace pydpmc

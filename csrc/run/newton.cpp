@@ -1,0 +1,90 @@
+#include "run/newton.hpp"
+
+#include <algorithm>
+
+#include "query/gradient_query.hpp"
+#include "threads/chains.hpp"
+
+namespace pydpmc {
+
+namespace {
+
+// The sums of each thread: 64 bits for one block of records, 128 for all.
+struct LookSums {
+  std::vector<double> scratch;
+  std::vector<int64_t> sums, products;
+  std::vector<Int128> all_sums, all_products;
+
+  explicit LookSums(const ModelSpec& model)
+      : scratch(look_scratch(model)),
+        sums(static_cast<size_t>(model.dim)),
+        products(look_width(model.dim) * look_width(model.dim)),
+        all_sums(sums.size()),
+        all_products(products.size()) {}
+
+  void move_on() noexcept {
+    add(sums, all_sums);
+    add(products, all_products);
+    std::fill(sums.begin(), sums.end(), 0);
+    std::fill(products.begin(), products.end(), 0);
+  }
+
+  template <class From>
+  static void add(const std::vector<From>& from, std::vector<Int128>& to) noexcept {
+    for (size_t j = 0; j < to.size(); ++j) to[j] += from[j];
+  }
+};
+
+}  // namespace
+
+NewtonRun::NewtonRun(const Records& records, const ModelSpec& model, Key key, bool key_is_secret)
+    : records_(records),
+      model_(model),
+      squares_(squares_of(records)),
+      key_(key),
+      key_is_secret_(key_is_secret),
+      generation_(fork_generation()) {
+  records_.squares = {squares_.data()};
+}
+
+std::vector<Int128> NewtonRun::bare(const LookSpec& spec, const std::vector<double>& theta, int threads,
+                                    int64_t block) {
+  threads = std::clamp(threads, 1, most_threads);
+  const LookPlan plan(spec, model_.dim);
+  const LookGrid grid = plan.grid();
+  std::vector<LookSums> sums(static_cast<size_t>(threads), LookSums(model_));
+  const LookKernels& kernel = look_kernels();
+  for_each_chain(1, records_.n, block, threads, true, stop_, [&](uint32_t, Team& team, int first_thread) {
+    team.sum([&](int thread, int64_t begin, int64_t end) noexcept {
+      LookSums& own = sums[static_cast<size_t>(first_thread + thread)];
+      kernel.look_sums(model_, records_, theta.data(), own.scratch.data(), begin, end, grid, own.sums.data(),
+                       own.products.data());
+      own.move_on();
+      return RatioSum{};
+    });
+  });
+  for (size_t k = 1; k < sums.size(); ++k) {
+    LookSums::add(sums[k].all_sums, sums[0].all_sums);
+    LookSums::add(sums[k].all_products, sums[0].all_products);
+  }
+  std::vector<Int128> out(plan.released());
+  plan.onto_grid(sums[0].all_sums.data(), sums[0].all_products.data(), out.data());
+  return out;
+}
+
+std::vector<double> NewtonRun::look(const LookSpec& spec, const std::vector<double>& theta, int threads,
+                                    int64_t block) {
+  rekey_after_fork(key_, key_is_secret_, generation_);
+  Stream stream(key_, Purpose::look, 0, static_cast<uint64_t>(taken_++));
+  std::vector<Int128> noised = bare(spec, theta, threads, block);
+  if (stop_.requested()) return {};  // the sums are not those of all records
+  std::vector<int64_t> noise(noised.size());
+  fill_rounded_normal(stream, noise.data(), noise.size());
+  for (size_t j = 0; j < noised.size(); ++j) noised[j] += noise[j];
+  std::vector<double> out(noised.size());
+  // floor() of the noise is half a grid step low on average.
+  LookPlan(spec, model_.dim).in_units(noised.data(), 0.5, out.data());
+  return out;
+}
+
+}  // namespace pydpmc

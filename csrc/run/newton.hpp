@@ -1,0 +1,46 @@
+// Looks at the records, one after another, at points that the caller chooses from what earlier looks
+// released.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "concepts.hpp"
+#include "query/newton_query.hpp"
+#include "random/key.hpp"
+#include "threads/stop.hpp"
+
+namespace pydpmc {
+
+class NewtonRun {
+ public:
+  NewtonRun(const Records& records, const ModelSpec& model, Key key, bool key_is_secret);
+  ~NewtonRun() { wipe(key_); }
+  NewtonRun(const NewtonRun&) = delete;
+  NewtonRun& operator=(const NewtonRun&) = delete;
+
+  // The noised gradient and curvature at theta, or nothing once a stop is requested. Each look has a random
+  // stream of its own.
+  std::vector<double> look(const LookSpec& spec, const std::vector<double>& theta, int threads,
+                           int64_t block);
+
+  // The same without noise, in integers of the noise's grid: for tests and audits, not private.
+  std::vector<Int128> bare(const LookSpec& spec, const std::vector<double>& theta, int threads,
+                           int64_t block);
+
+  int64_t taken() const { return taken_; }
+  void stop() noexcept { stop_.request(); }
+  int dim() const { return model_.dim; }
+
+ private:
+  Records records_;
+  ModelSpec model_;
+  std::vector<double> squares_;
+  Key key_;
+  bool key_is_secret_;
+  uint64_t generation_;
+  int64_t taken_ = 0;
+  Stop stop_;
+};
+
+}  // namespace pydpmc

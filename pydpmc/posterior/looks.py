@@ -1,0 +1,105 @@
+"""The looks of a Newton run: what was released at each public point, and what it says of the parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from .posterior import Posterior
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """A noised gradient and curvature of the log-likelihood, summed over all records.
+
+    Attributes
+    ----------
+    theta
+        The public point of the look.
+    gradient
+        The sum of the records' gradients plus noise of standard deviation `sigma`.
+    curvature
+        The sum of their curvatures plus symmetric noise: standard deviation `tau` on the diagonal, tau / sqrt(2) off
+        it. Entries that were not released (between blocks) are zero.
+    sigma, tau
+        Public noise levels.
+    """
+
+    theta: Floats
+    gradient: Floats
+    curvature: Floats
+    sigma: float
+    tau: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the look as plain values."""
+        return {
+            "theta": self.theta.tolist(),
+            "gradient": self.gradient.tolist(),
+            "curvature": self.curvature.tolist(),
+            "sigma": self.sigma,
+            "tau": self.tau,
+        }
+
+    @classmethod
+    def from_dict(cls, saved: Mapping[str, Any]) -> Look:
+        """Return the inverse of `to_dict`."""
+        arrays = {name: np.array(saved[name], dtype=np.float64) for name in ("theta", "gradient", "curvature")}
+        return cls(**arrays, sigma=float(saved["sigma"]), tau=float(saved["tau"]))
+
+
+@dataclass(frozen=True, eq=False)
+class Information:
+    """Shares of the posterior's precision, per direction, from the least known to the best.
+
+    Attributes
+    ----------
+    directions
+        Unit vectors in the space of theta, one per row.
+    prior
+        Share of the posterior's precision that the prior brings.
+    records
+        Share that the released looks bring.
+    lost
+        Share of what the records would say without privacy that its noise took away.
+    """
+
+    directions: Floats
+    prior: Floats
+    records: Floats
+    lost: Floats
+
+    def __str__(self) -> str:
+        lines = ["direction     prior   records   lost to privacy"]
+        rows = zip(self.prior, self.records, self.lost, strict=True)
+        lines += [f"{k:>9}{p:>10.3f}{r:>10.3f}{w:>18.3f}" for k, (p, r, w) in enumerate(rows)]
+        return "\n".join(lines)
+
+
+def information(post: Posterior) -> Information:
+    """Return where the precision of a Newton posterior comes from."""
+    if not post.looks:
+        raise InvalidArgument("information: this posterior has no looks; only Newton releases them")
+    precision = post.plan["prior_precision"]
+    if any(value is None for value in precision):
+        raise InvalidArgument("information needs Normal or Flat priors: others have no fixed precision")
+    draws = np.concatenate(list(post.draws.values()), axis=2)
+    total = np.linalg.inv(np.atleast_2d(np.cov(draws.reshape(-1, draws.shape[2]).T)))
+    weights = np.array([look.tau**-2.0 for look in post.looks])
+    curvature = np.einsum("k,kij->ij", weights / weights.sum(), np.array([look.curvature for look in post.looks]))
+    values, vectors = np.linalg.eigh(curvature)
+    directions = vectors.T
+    of_all = np.einsum("ki,ij,kj->k", directions, total, directions)
+    of_prior = np.minimum(np.einsum("ki,i,ki->k", directions, np.array(precision, dtype=float), directions), of_all)
+    without = np.maximum(values, of_all - of_prior)
+    lost = 1.0 - (of_all - of_prior) / np.maximum(without, 1e-300)
+    return Information(directions, of_prior / of_all, 1.0 - of_prior / of_all, lost)

@@ -1,0 +1,112 @@
+"""Fills in what the caller left open of a Newton run, from public facts and the budget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ...errors import BudgetError, InvalidArgument, UnsupportedEventError
+from ...models import LinearRegression
+from ..request import Request
+from .families import family_of
+from .forecast import forecast_of, has_flat_coordinate
+from .links import clipped_moments
+from .schedule import DEFAULT_LOOKS, Schedule
+from .sensitivity import LEAST_MU
+from .settings import NewtonSettings
+from .spec import Newton
+
+UNSPENT = 1e-6  # of epsilon: a search is quick here
+MOST_MU = 1e3
+NOT_NOTICED = 2.0**15  # mu without privacy
+CURVATURE_SHARE = 0.1
+MOST_PARAMETERS = 2000
+PLAIN_CLIP = 1.345
+LEAST_SIGNAL = 3.0  # curvature over noise, in a typical direction, for a flat prior
+
+
+def choose(request: Request) -> NewtonSettings:
+    """Return a fully specified run that costs at most the budget."""
+    sampler, public = request.sampler, request.public
+    assert isinstance(sampler, Newton)
+    family_of(request.model, public, PLAIN_CLIP)  # refuses what has no proof
+    if request.dim > MOST_PARAMETERS:
+        raise InvalidArgument(f"Newton takes at most {MOST_PARAMETERS} parameters, but there are {request.dim}")
+    fixed = None if sampler.shares is None else tuple(sampler.shares)
+    schedule = Schedule(most=sampler.looks or DEFAULT_LOOKS, fixed=fixed)
+
+    def at(mu: float) -> NewtonSettings:
+        return NewtonSettings(
+            request.model,
+            public,
+            request.adjacency,
+            mu,
+            schedule,
+            block_of(sampler, request.dim),
+            sampler.curvature,
+            CURVATURE_SHARE if sampler.curvature_share is None else sampler.curvature_share,
+            sampler.draws,
+            request.n,
+            best_clip(request, mu),
+        )
+
+    settings = at(NOT_NOTICED) if not request.private else _largest(request, at)
+    _refuse_flat(settings)
+    return settings
+
+
+def _largest(request: Request, at: Callable[[float], NewtonSettings]) -> NewtonSettings:
+    if request.epsilon is None:
+        raise InvalidArgument("Newton has no noise of its own to price: give epsilon and delta")
+    try:
+        return request.largest(at, (LEAST_MU * 100.0, MOST_MU), integer=False, unspent=UNSPENT)
+    except BudgetError:
+        raise BudgetError(
+            f"epsilon = {request.epsilon:g} at delta = {request.delta:g} cannot pay for a look; raise it"
+        ) from None
+
+
+def best_clip(request: Request, mu: float) -> float:
+    """Return the clip of linear residuals, over sigma, with the least forecast variance."""
+    model, n = request.model, request.n
+    if not isinstance(model, LinearRegression) or model.sigma is None or n is None:
+        return PLAIN_CLIP
+    norm = model.norm(request.public)
+    assert norm is not None
+    apart = 2.0 if request.adjacency == "replace" else 1.0
+    directions = n * norm**2 / request.dim
+
+    def variance(clip: float) -> float:
+        share, spread = clipped_moments(clip)
+        return (spread * directions + (apart * clip * norm / mu) ** 2) / share**2
+
+    return min((0.3 * 1.07**k for k in range(40)), key=variance)
+
+
+def block_of(sampler: Newton, dim: int) -> tuple[int, ...]:
+    """Return the block of each coordinate of theta."""
+    if sampler.curvature == "diagonal":
+        return tuple(range(dim))
+    if sampler.blocks is None:
+        return (0,) * dim
+    listed = [i for block in sampler.blocks for i in block]
+    if sorted(listed) != list(range(dim)):
+        raise InvalidArgument(f"blocks must name each of the {dim} coordinates of theta once (0 to {dim - 1})")
+    of = {i: b for b, block in enumerate(sampler.blocks) for i in block}
+    return tuple(of[i] for i in range(dim))
+
+
+def _refuse_flat(settings: NewtonSettings) -> None:
+    """Refuse a flat prior where the looks may leave a direction unknown."""
+    if not has_flat_coordinate(settings):
+        return
+    signal = forecast_of(settings).signal
+    if signal is None:
+        raise InvalidArgument(
+            "prior: Flat needs a public number of records, to know that the looks suffice; pass public_n to Data, or "
+            "take a Normal prior"
+        )
+    if signal < LEAST_SIGNAL:
+        raise UnsupportedEventError(
+            f"prior: with Flat the posterior may have no spread: curvature is forecast at {signal:.2g} times the noise "
+            f"on it, and {LEAST_SIGNAL:g} are needed; take a Normal prior, a larger epsilon or fewer columns"
+        )

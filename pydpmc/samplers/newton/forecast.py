@@ -1,0 +1,98 @@
+"""What a Newton run can be expected to say, in closed form from public facts."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ...models.priors import Flat
+
+if TYPE_CHECKING:
+    from .settings import NewtonSettings
+
+USED = 0.85  # of mu^2, by looks near enough to the optimum to be pooled
+WIDE = 3.0
+ROUNDS = 60
+
+
+@dataclass(frozen=True)
+class NewtonForecast:
+    """The forecast width of an interval; None where the number of records is private.
+
+    Attributes
+    ----------
+    width
+        Posterior standard deviation over that of the posterior without privacy.
+    spread
+        Posterior standard deviation of a coefficient.
+    of_prior
+        Share of the posterior's precision that is the prior's.
+    signal
+        Curvature of a direction over the noise on the gradient; below 1 the looks say little.
+    """
+
+    width: float | None
+    spread: float | None
+    of_prior: float | None
+    signal: float | None
+    clipped_at_most: float = 0.0
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Return the lines of the plan's page."""
+        if self.width is None or self.spread is None:
+            return [("forecast", "none: the number of records is private; pass public_n to Data for one")]
+        return [
+            ("width of an interval", f"about {self.width:.3g} times the width without privacy"),
+            ("posterior sd", f"about {self.spread:.3g} for a coefficient"),
+        ]
+
+    def advice(self, private: bool) -> list[str]:
+        """Return what would help, if anything needs help."""
+        if not private or self.width is None or self.width < WIDE:
+            return []
+        return ["privacy noise will dominate: use fewer columns, a larger epsilon, or expect mostly the prior"]
+
+
+def forecast_of(settings: NewtonSettings) -> NewtonForecast:
+    """Return the forecast of these settings: all looks as one at the truth, features spread evenly within bounds."""
+    if settings.n is None:
+        return NewtonForecast(None, None, None, None)
+    family, dim = settings.family, settings.dim
+    mu = settings.mu * math.sqrt(USED)
+    sigma, tau = settings.bounds.noise(mu, settings.adjacency, dim, settings.curvature_share)
+    tau *= family.scale
+    curvature = settings.n * family.curvature * moment_of_a_column(settings)
+    prior = float(settings.model.prior_precision(settings.public).mean())
+    variance = 1.0 / max(prior, 1e-12 * curvature)
+    for _ in range(ROUNDS):
+        met = curvature**2 / (curvature**2 + dim * tau**2 / 2.0)  # by the noise of the curvature: pooling.felt
+        noise = sigma**2 + tau**2 / 2.0 * dim * variance * met
+        precision = curvature**2 / (curvature + noise) + prior
+        variance = 0.5 * (variance + 1.0 / precision)
+    return NewtonForecast(
+        math.sqrt((curvature + prior) / precision),
+        1.0 / math.sqrt(precision),
+        prior / precision,
+        curvature / sigma,
+    )
+
+
+def moment_of_a_column(settings: NewtonSettings) -> float:
+    """Return the forecast of E x_j^2: uniform within `x_bounds`, or rows of the declared norm; 1 without columns."""
+    public, family = settings.public, settings.family
+    if settings.dim == 1 and family.constant is not None:
+        return 1.0
+    norm = public.feature_norm
+    assert norm is not None
+    even = norm**2 / public.width
+    if public.x_bounds is None:
+        return even
+    squares = [(low * low + low * high + high * high) / 3.0 for low, high in public.x_bounds]
+    return min(even, math.fsum(squares) / len(squares))
+
+
+def has_flat_coordinate(settings: NewtonSettings) -> bool:
+    """Return whether some coordinate of theta has a flat prior."""
+    table = settings.model.prior_table(settings.public)
+    return bool((table[:, 0] == Flat.code).any())

@@ -1,0 +1,151 @@
+"""What a Newton run is made of, once everything is decided: public numbers only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...accounting import GDP, Event
+from ...data.public import Public
+from ...errors import InvalidArgument
+from ..base import Release
+from ..gradient.settings import ROUNDED_NORMAL_ERROR
+from .families import Family, family_of
+from .forecast import NewtonForecast, forecast_of
+from .look import entries
+from .schedule import Schedule
+from .sensitivity import LINEAR_FREE, Bounds
+
+if TYPE_CHECKING:
+    from ..._core import Chains, Target
+    from ...data.data import Data
+    from ...models import Model
+    from .run import NewtonRun
+
+Floats = npt.NDArray[np.float64]
+ARITHMETIC = 1.0 + 1e-12  # of mu: the sum of squares
+
+
+class AllAtOnce(Release):
+    """All draws are made after the last look."""
+
+    def of(self, out: Floats, steps_done: int) -> Floats:
+        """Return all draws, shape (chain, draw, dim)."""
+        if steps_done <= self.warmup:
+            raise KeyboardInterrupt(
+                "stopped before the last look: there is no posterior yet, but all looks are paid for"
+            )
+        return out
+
+
+@dataclass(frozen=True)
+class NewtonSettings:
+    """A fully specified run: the sum of mu_k^2 is `mu`^2, whatever the looks show."""
+
+    model: Model
+    public: Public
+    adjacency: str
+    mu: float
+    schedule: Schedule
+    blocks: tuple[int, ...]  # of each coordinate of theta
+    curvature: str
+    curvature_share: float
+    draws: int
+    n: int | None  # of records, if it may be known
+    clip: float  # of linear residuals, in standard deviations
+
+    @property
+    def steps(self) -> int:
+        """The most looks."""
+        return len(self.schedule.fixed) if self.schedule.fixed is not None else self.schedule.most
+
+    @property
+    def dim(self) -> int:
+        """Length of theta."""
+        return len(self.blocks)
+
+    @property
+    def w(self) -> float:
+        """Return 1: the likelihood is not tempered."""
+        return 1.0
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """Return nothing: the guarantee is unconditional."""
+        return ()
+
+    @property
+    def released(self) -> int:
+        """The numbers that a look releases."""
+        return self.dim + len(entries(self.blocks)[0])
+
+    @property
+    def family(self) -> Family:
+        """What is known of the model."""
+        return family_of(self.model, self.public, self.clip)
+
+    @property
+    def bounds(self) -> Bounds:
+        """What one record can contribute to a look."""
+        found = self.family.bounds
+        if self.curvature != "outer":
+            return found
+        return Bounds(found.gradient, found.gradient**2, LINEAR_FREE)
+
+    def uses(self, adjacency: str, chains: int) -> list[tuple[Event, int]]:
+        """Return what all looks together release."""
+        if adjacency != self.adjacency:
+            raise InvalidArgument(f"these settings were made for adjacency={self.adjacency!r}, not {adjacency!r}")
+        return [(GDP(self.mu * ARITHMETIC), 1)]
+
+    def total_variation(self, chains: int) -> float:
+        """Return how far the random numbers of the run are from the laws that are accounted."""
+        return self.steps * self.released * ROUNDED_NORMAL_ERROR
+
+    def releases(self, chains: int, draws: int | None, warmup: int | None) -> Release:
+        """Return which draws leave: all of them."""
+        for name, value in (("draws", draws), ("warmup", warmup)):
+            if value is not None:
+                raise InvalidArgument(
+                    f"{name} is not an option of this run; set draws in the sampler: Newton(draws=...)"
+                )
+        return AllAtOnce(chains, max(1, self.draws // chains), self.steps - 1, 1, hidden=True)
+
+    def start(self, core: Any, target: Target, chains: Chains, data: Data) -> NewtonRun:
+        """Return the run."""
+        from .run import NewtonRun
+
+        return NewtonRun(self, core, target, chains, data)
+
+    def forecast(self, model: Model, public: Public, chains: int) -> NewtonForecast:
+        """Return what can be expected of the draws."""
+        return forecast_of(self)
+
+    def describe(self) -> dict[str, Any]:
+        """Return the settings as plain values."""
+        return {
+            "sampler": "Newton",
+            "looks": self.steps,
+            "steps": self.steps,
+            "shares": None if self.schedule.fixed is None else list(self.schedule.fixed),
+            "curvature": self.curvature,
+            "curvature_share": self.curvature_share,
+            "residual_clip": self.clip,
+            "draws": self.draws,
+            "mu": self.mu,
+            "w": 1.0,
+        }
+
+    def rows(self, size: int | None) -> Sequence[tuple[str, str]]:
+        """Return the lines of the plan's page that say what runs."""
+        sharing = "shared as the looks show" if self.schedule.fixed is None else "shared as given"
+        return [
+            ("looks", f"at most {self.steps}, {self.released:,} numbers each, over all records"),
+            ("budget", f"sum of mu_k^2 = {self.mu**2:.4g}, {sharing}"),
+            ("curvature", self.curvature),
+            ("draws", f"{self.draws:,}, independent, from the posterior given the looks"),
+        ]

@@ -1,0 +1,153 @@
+"""How gradient and curvature change between looks: Gaussian features whose moments are fitted to all looks.
+
+Only differences of the surrogate are used, next to what was released, so that it acts as a control variate: a wrong
+surrogate costs precision, which the misfit of the looks shows, and never privacy.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from ...posterior.looks import Look
+from .links import Function, Link
+
+Floats = npt.NDArray[np.float64]
+ROUNDS = 5
+
+
+def _nodes(count: int) -> tuple[Floats, Floats]:
+    z, w = np.polynomial.hermite_e.hermegauss(count)
+    return z, w / w.sum()
+
+
+NODES, WEIGHTS = _nodes(41)
+_Z, _W = _nodes(15)
+PLANE = np.stack(np.meshgrid(_Z, _Z, indexing="ij")).reshape(2, -1)
+PLANE_WEIGHTS = np.outer(_W, _W).ravel()
+
+
+class GaussianFeatures:
+    """Features x ~ N(q, S) with E x x' = Q; `constant` is the value of column 0 if that is an intercept."""
+
+    def __init__(self, n: float, link: Link, constant: float | None, blocks: Sequence[int]) -> None:
+        self.n, self.link, self.constant = n, link, constant
+        of = np.asarray(blocks)
+        self.released = of[:, None] == of  # entries of the curvature
+        self.sd, self.variances = 0.0, np.zeros(self.released.shape)
+        self._fitted = False
+
+    def fit(self, looks: Sequence[Look]) -> None:
+        """Fit Q: the precision-weighted mean of what each curvature implies, off-diagonals shrunk (James, Stein)."""
+        dim = len(looks[0].theta)
+        if not self._fitted:
+            typical = np.mean([np.trace(look.curvature) for look in looks]) / dim / self.n
+            self._set(max(4.0 * float(typical), 1e-300) * np.eye(dim))
+        for _ in range(ROUNDS):
+            total, precision = np.zeros((dim, dim)), 0.0
+            for look in looks:
+                p, c0, c1, c2 = self._stein(look.theta, self.link.curvature)
+                c0 = max(c0, 1e-300)
+                mixed = np.outer(self.q, p)
+                weight = (c0 / look.tau) ** 2
+                rest = look.curvature / self.n - c1 * (mixed + mixed.T) - c2 * np.outer(p, p)
+                total += weight / c0 * rest
+                precision += weight
+            self._update(total / precision, 1.0 / math.sqrt(precision) / self.n)
+
+    def curvature(self, theta: Floats) -> Floats:
+        """Return n E h(x . theta) x x'."""
+        return self._second(theta, self.link.curvature)
+
+    def covariance(self, theta: Floats) -> Floats:
+        """Return the covariance of the gradient at the truth theta."""
+        return self._second(theta, self.link.variance or self.link.curvature)
+
+    def expected(self, at: Floats, truth: Floats) -> Floats:
+        """Return the expected gradient at a point if the truth is another."""
+        if self.link.primitive is not None:
+            return self._mean_gradient(truth) - self._mean_gradient(at)
+        assert self.link.score is not None
+        both = np.stack([at, truth])
+        p = both @ self.S
+        values, vectors = np.linalg.eigh(p @ both.T)
+        values = np.maximum(values, 1e-8)
+        a, t = (both @ self.q)[:, None] + (vectors * np.sqrt(values)) @ PLANE
+        score = self.link.score(a, t) * PLANE_WEIGHTS
+        along = p.T @ vectors / np.sqrt(values)
+        return np.asarray(self.n * (score.sum() * self.q + along @ (PLANE @ score)))
+
+    def variance(self, theta: Floats) -> Floats:
+        """Return the variances of the entries of the curvature at theta (half of them on the diagonal)."""
+        return np.asarray((self.n * self._stein(theta, self.link.curvature)[1]) ** 2 * self.variances)
+
+    def _set(self, moments: Floats) -> None:
+        self.Q, self.q = moments, np.zeros(len(moments))
+        if self.constant is not None:
+            self.q = moments[0] / self.constant
+            self.q[0] = self.constant
+        spread = moments - np.outer(self.q, self.q)
+        if self.constant is not None:
+            spread[0] = spread[:, 0] = 0.0
+        self.S = nonnegative(spread)
+        self._means: dict[bytes, Floats] = {}
+        self._fitted = True
+
+    def _update(self, moments: Floats, sd: float) -> None:
+        """Take the moments over, off-diagonal entries shrunk by the energy that their noise does not explain."""
+        self.sd, noise = sd, sd**2 / 2.0
+        diagonal = np.maximum(np.diag(moments), 0.1 * sd)
+        beside = self.released & ~np.eye(len(moments), dtype=bool)
+        scale = np.outer(diagonal, diagonal) * beside
+        excess = float((moments[beside] ** 2).sum() - beside.sum() * noise)
+        typical = max(0.0, excess / max(float(scale.sum()), 1e-300))
+        keep = typical * scale / (typical * scale + noise)
+        shrunk = np.diag(diagonal) + keep * moments
+        if self.constant is not None:
+            shrunk[0, 0] = self.constant**2
+        self._set(nonnegative(shrunk, 0.1 * sd))
+        self.variances = keep * noise + np.diag(noise * diagonal / (diagonal + sd))
+
+    def _stein(self, theta: Floats, f: Function) -> tuple[Floats, float, float, float]:
+        """Return S theta, and E f, E f', E f'' of the predictor."""
+        p = self.S @ theta
+        sd = math.sqrt(max(float(theta @ p), 1e-4))
+        values = f(self.q @ theta + sd * NODES) * WEIGHTS
+        return p, float(values.sum()), float(values @ NODES) / sd, float(values @ (NODES**2 - 1.0)) / sd**2
+
+    def _second(self, theta: Floats, f: Function) -> Floats:
+        """Return n E f(x . theta) x x', by Stein's identities."""
+        p, c0, c1, c2 = self._stein(theta, f)
+        mixed = np.outer(self.q, p)
+        square = self.S + np.outer(self.q, self.q)
+        return np.asarray(self.n * (c0 * square + c1 * (mixed + mixed.T) + c2 * np.outer(p, p)))
+
+    def _mean_gradient(self, theta: Floats) -> Floats:
+        key = theta.tobytes()
+        if key not in self._means:
+            assert self.link.primitive is not None
+            p, mean, slope, _ = self._stein(theta, self.link.primitive)
+            self._means[key] = self.n * (mean * self.q + slope * p)
+        return self._means[key]
+
+
+def nonnegative(matrix: Floats, least: float = 0.0) -> Floats:
+    """Return the symmetric matrix with eigenvalues raised to at least `least`."""
+    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2.0)
+    return np.asarray((vectors * np.maximum(values, least)) @ vectors.T)
+
+
+def shrink(matrix: Floats, size: Floats, variance: float) -> tuple[Floats, Floats]:
+    """Return factors that shrink noised entries, and the variances that remain.
+
+    Entries are N(m_ij, variance (1 + [i = j])) with m_ij ~ N(0, c size_i size_j); c follows from the total energy.
+    """
+    noise = variance * (1.0 + np.eye(len(matrix)))
+    size = np.maximum(size, 1e-6 * math.sqrt(variance))
+    scale = np.outer(size, size)
+    c = max(0.0, float((matrix**2 - noise * (matrix != 0.0)).sum() / scale.sum()))
+    keep = c * scale / (c * scale + noise)
+    return keep, keep * noise

@@ -1,0 +1,152 @@
+"""Looks of the compiled query on the worst neighbours: no more is leaked than claimed, and nearly that."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.special import ndtri
+from scipy.stats import beta
+
+import pydpmc as dp
+from pydpmc import _core
+from pydpmc.running.run import _target_arguments
+from pydpmc.samplers.newton.families import ROUNDING_OF_NORM
+
+TRIALS, CONFIDENCE = 40_000, 1e-6
+FAR, ASIDE = 50.0, 0.01  # a predictor at which a probability is 0 or 1; an angle that tells two rows apart
+
+
+def plan_of(model, data, adjacency, epsilon=4.0, **newton):
+    return dp.plan(
+        model, data.public, dp.Newton(shares=[1.0], **newton), epsilon=epsilon, delta=1e-5, adjacency=adjacency
+    )
+
+
+def query(plan, data, theta, quieter=1.0, quieter_curvature=1.0, seed=1):
+    """Return the core's run and the options of the plan's one look, with a planted fault if asked for."""
+    settings = plan.settings
+    arguments = _target_arguments(plan, data)
+    names = ("rows", "columns", "has_target", "model", "intercept", "constants")
+    run = _core.NewtonRun(dim=settings.dim, seed=seed, **{name: arguments[name] for name in names})
+    bounds = settings.bounds
+    sigma, tau = bounds.noise(settings.mu, settings.adjacency, settings.dim, settings.curvature_share)
+    options = {
+        "theta": list(theta),
+        "clip": bounds.gradient,
+        "sigma": sigma / quieter,
+        "curvature_clip": bounds.curvature,
+        "tau": tau / quieter_curvature,
+        "largest_square": (settings.family.radius * ROUNDING_OF_NORM) ** 2,
+        "limits": settings.family.limits,
+        "outer": settings.curvature == "outer",
+        "block_of": list(settings.blocks),
+        "threads": 1,
+        "block": 4096,
+    }
+    return run, options, settings.mu
+
+
+def distance(worlds):
+    """How far the unnoised integers of two worlds are apart, in standard deviations of their noise."""
+    sums = [run.bare(**options) for run, options, _ in worlds]
+    return (sums[0] - sums[1]) * 2.0**-32
+
+
+def proven_mu(worlds):
+    """A lower confidence bound on mu: noised looks of both worlds along the direction in which they differ."""
+    options = worlds[0][1]
+    dim = len(options["theta"])
+    i, j = np.triu_indices(dim)
+    kept = np.asarray(options["block_of"])[i] == np.asarray(options["block_of"])[j]
+    weight = np.where(i == j, 1.0, math.sqrt(2.0))[kept] / options["tau"]
+    scale = np.concatenate([np.full(dim, 1.0 / options["sigma"]), weight])
+    moved = distance(worlds)
+    direction = moved / np.linalg.norm(moved)
+    samples = [np.array([run.look(**options) for _ in range(TRIALS)]) * scale @ direction for run, options, _ in worlds]
+    cut = (samples[0].mean() + samples[1].mean()) / 2.0
+    high, low = ((s > cut).sum() for s in samples)
+    least = beta.ppf(CONFIDENCE, high, TRIALS - high + 1)
+    most = beta.ppf(1 - CONFIDENCE, low + 1, TRIALS - low)
+    return float(ndtri(least) - ndtri(most))
+
+
+def logistic_worlds(adjacency, residual=1.0, **fault):
+    """Return neighbours whose records have nearly opposite gradients, of lengths `residual` and 1, the second flat.
+
+    Both rows point nearly the same way; theta tells them apart and predicts against both of their labels.
+    """
+    along = math.sqrt(1.0 - ASIDE**2)
+    first = FAR if residual == 1.0 else math.log(residual / (1.0 - residual))
+    theta = [(first - FAR) / 2.0 / along, (first + FAR) / 2.0 / ASIDE]
+    x = np.array([[along, ASIDE], [along, -ASIDE], [0.0, 0.0]])
+    y = np.array([0.0, 1.0, 1.0])
+    pairs = ([0, 2], [1, 2]) if adjacency == "replace" else ([0, 2], [2])
+    worlds = []
+    for k, rows in enumerate(pairs):
+        data = dp.Data(x[rows], y[rows], row_norm=1.0, public_n=2)
+        plan = plan_of(dp.LogisticRegression(), data, adjacency)
+        worlds.append(query(plan, data, theta, seed=1 + k, **fault))
+    return worlds
+
+
+@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+def test_the_worst_pair_reaches_nine_tenths_of_the_claim_and_does_not_exceed_it(adjacency):
+    worlds = logistic_worlds(adjacency)
+    mu = worlds[0][2]
+    assert 0.999 * mu < np.linalg.norm(distance(worlds)) <= mu
+    proven = proven_mu(worlds)
+    print(f"{adjacency}: claimed mu {mu:.4f}, proven {proven:.4f}")
+    assert 0.9 * mu <= proven <= mu
+
+
+@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+def test_a_quarter_less_noise_on_the_gradient_is_caught(adjacency):
+    worlds = logistic_worlds(adjacency, quieter=1.25)
+    assert proven_mu(worlds) > worlds[0][2]
+
+
+@pytest.mark.parametrize(
+    ("adjacency", "residual"), [("replace", math.sqrt(7) - 2), ("add_remove", (math.sqrt(5) - 1) / 2)]
+)
+def test_a_tenth_less_noise_on_the_curvature_is_caught(adjacency, residual):
+    """At the residual where the price of the curvature binds, the claim is attained, and exceeded with a fault."""
+    worlds, faulty = (logistic_worlds(adjacency, residual, quieter_curvature=q) for q in (1.0, 1.1))
+    mu = worlds[0][2]
+    assert 0.999 * mu < np.linalg.norm(distance(worlds)) <= mu
+    assert np.linalg.norm(distance(faulty)) > 1.005 * mu
+
+
+MODELS = {
+    "logistic": (dp.LogisticRegression(), {}, (0, 1)),
+    "logistic, intercept": (dp.LogisticRegression(intercept=True), {}, (0, 1)),
+    "linear": (dp.LinearRegression(sigma=0.5), {}, (-50, 50)),
+    "huber": (dp.HuberRegression(sigma=0.5, intercept=True), {}, (-50, 50)),
+    "poisson": (dp.PoissonRegression(), {"y_bounds": (0.0, 10.0)}, (0, 10)),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+@pytest.mark.parametrize("curvature", ["full", "diagonal", "outer"])
+def test_integers_of_random_and_extreme_neighbours_are_within_the_claim(name, adjacency, curvature, rng):
+    model, facts, ends = MODELS[name]
+    mu, found = 0.0, []
+    for trial in range(60):
+        x = rng.normal(size=(3, 3)) * 10.0 ** rng.uniform(-3, 1)
+        if trial % 3 == 0:
+            x[:2] = np.array([1.0, -1.0])[:, None] * rng.normal(size=3) * 100  # opposite, at the bound
+        y = rng.choice(ends, size=3).astype(float)
+        if name == "linear":
+            y = rng.uniform(*ends, size=3)
+        worlds = []
+        theta = rng.normal(size=3 + model.has_intercept) * 10.0 ** rng.uniform(-2, 2.5)
+        pairs = ([0, 2], [1, 2]) if adjacency == "replace" else ([0, 2], [2])
+        for rows in pairs:
+            data = dp.Data(x[rows], y[rows], row_norm=1.0, public_n=2, **facts)
+            worlds.append(query(plan_of(model, data, adjacency, curvature=curvature), data, theta))
+        mu = worlds[0][2]
+        found.append(np.linalg.norm(distance(worlds)))
+    assert max(found) <= mu
+    assert max(found) > 0.5 * mu

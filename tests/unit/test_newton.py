@@ -1,0 +1,317 @@
+"""Newton: planned within the budget, refused without a proof, and a posterior that accounts for its noise."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+import pydpmc as dp
+from pydpmc import _core
+from pydpmc.accounting.events.gaussian import gdp_epsilon
+from pydpmc.errors import BudgetError, InvalidArgument, UnsupportedEventError
+from pydpmc.samplers.newton.draws import Numbers, posterior_draws
+from pydpmc.samplers.newton.mixtures import MixturePrior, inverse_gaussian
+from pydpmc.samplers.newton.pooling import Pooled
+from pydpmc.samplers.newton.run import NewtonRun
+from pydpmc.samplers.newton.schedule import Schedule
+
+BUDGET = {"epsilon": 1.0, "delta": 1e-6}
+
+
+def table(rng, n=20_000, d=3, storage="float64", public_n=None):
+    x = rng.uniform(-1, 1, size=(n, d)) / math.sqrt(d)
+    beta = np.linspace(-1.5, 2.0, d)
+    y = (rng.random(n) < 1 / (1 + np.exp(-0.5 - x @ beta))).astype(float)
+    return dp.Data(x, y, row_norm=1.0, storage=storage, public_n=public_n), np.append(0.5, beta)
+
+
+MODEL = dp.LogisticRegression(prior=dp.Normal(scale=5.0), intercept=True)
+
+
+@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+def test_a_plan_costs_its_mu_and_nearly_the_budget(adjacency, rng):
+    data, _ = table(rng, n=500)
+    plan = dp.plan(MODEL, data.public, dp.Newton(), adjacency=adjacency, **BUDGET)
+    ((event, uses),) = plan.guarantee.events
+    assert uses == 1
+    assert event.gaussian_mu(adjacency) == pytest.approx(plan.settings.mu, rel=1e-9)
+    assert 0.999 < gdp_epsilon(plan.settings.mu, 1e-6) <= plan.guarantee.epsilon(1e-6) <= 1.0
+    assert plan.guarantee.assumptions == ()
+    assert plan.guarantee.total_variation == 8 * (4 + 10) * 2.0**-63
+    assert "looks" in str(plan)
+
+
+def test_looks_stay_within_the_budget_however_they_are_shared(rng, monkeypatch):
+    data, _ = table(rng, n=3000)
+    spent = []
+    whole = NewtonRun._finish
+
+    def finish(self):
+        spent.append((self._settings.mu, list(self.spent), len(self.looks)))
+        whole(self)
+
+    monkeypatch.setattr(NewtonRun, "_finish", finish)
+    for sampler in (
+        dp.Newton(),
+        dp.Newton(looks=1),
+        dp.Newton(looks=3),
+        dp.Newton(shares=[1, 1, 2]),
+        dp.Newton(looks=12),
+    ):
+        for epsilon in (0.05, 1.0, 20.0):
+            dp.plan(MODEL, data.public, sampler, epsilon=epsilon, delta=1e-6).run(data, seed=1)
+            mu, squares, looks = spent[-1]
+            assert looks == len(squares) <= (sampler.looks or (len(sampler.shares) if sampler.shares else 8))
+            assert 0.999 * mu**2 < math.fsum(squares) <= mu**2 * (1 + 1e-12)
+    assert np.array(spent[9][1]) / spent[9][0] ** 2 == pytest.approx([0.25, 0.25, 0.5], rel=1e-3)
+
+
+def test_a_look_beyond_the_budget_is_refused_before_it_is_taken(rng):
+    data, _ = table(rng, n=300)
+    plan = dp.plan(MODEL, data.public, dp.Newton(), **BUDGET)
+    greedy = dataclasses.replace(plan.settings, schedule=Schedule(fixed=(0.7, 0.7)))
+    run = NewtonRun.__new__(NewtonRun)
+    run._settings, run.spent = greedy, []
+    run._charge(plan.settings.mu * math.sqrt(0.7))
+    with pytest.raises(BudgetError, match="more than is left"):
+        run._charge(plan.settings.mu * math.sqrt(0.7))
+    assert len(run.spent) == 1
+
+
+@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+@pytest.mark.parametrize("storage", ["float64", "float32", "fixed16"])
+def test_the_posterior_is_near_the_truth_and_says_how_near(adjacency, storage, rng):
+    data, truth = table(rng, storage=storage)
+    post = dp.sample(MODEL, data, dp.Newton(), adjacency=adjacency, progress=False, **BUDGET)
+    draws = np.concatenate([post.draws["intercept"], post.draws["beta"]], axis=2)[0]
+    assert draws.shape == (4000, 4)
+    z = (draws.mean(axis=0) - truth) / draws.std(axis=0)
+    assert np.abs(z).max() < 4.5
+    assert draws.std(axis=0).max() < 0.35
+    assert post.private
+    assert post.guarantee.epsilon(1e-6) <= 1.0
+
+
+def test_without_privacy_it_is_the_laplace_approximation(rng):
+    data, _ = table(rng)
+    post = dp.sample(MODEL, data, dp.Newton(draws=20_000), private=False, progress=False, seed=1)
+    x = np.column_stack([np.ones(20_000), data._rows[:, :3]])
+    y, theta = data._rows[:, 3], np.zeros(4)
+    for _ in range(30):
+        p = 1 / (1 + np.exp(-x @ theta))
+        hessian = x.T @ (x * (p * (1 - p))[:, None]) + np.eye(4) / 25.0
+        theta = theta + np.linalg.solve(hessian, x.T @ (y - p) - theta / 25.0)
+    draws = np.concatenate([post.draws["intercept"], post.draws["beta"]], axis=2)[0]
+    sd = np.sqrt(np.diag(np.linalg.inv(hessian)))
+    assert (np.abs(draws.mean(axis=0) - theta) / sd).max() < 0.1
+    assert draws.std(axis=0) / sd == pytest.approx(np.ones(4), abs=0.05)
+    assert post.guarantee.void is not None
+
+
+def test_draws_are_the_same_for_any_number_of_threads(rng):
+    data, _ = table(rng, n=60_000)
+    plan = dp.plan(MODEL, data.public, dp.Newton(), **BUDGET)
+    one, two = (plan.run(data, seed=5, threads=threads, progress=False) for threads in (1, 2))
+    assert (one.draws["beta"] == two.draws["beta"]).all()
+    other = plan.run(data, seed=6, progress=False)
+    assert (one.draws["beta"] != other.draws["beta"]).any()
+
+
+def test_looks_are_kept_saved_and_reproduce_the_posterior(rng, tmp_path):
+    data, _ = table(rng)
+    post = dp.sample(MODEL, data, dp.Newton(), progress=False, **BUDGET)
+    assert 2 <= len(post.looks) <= 8
+    assert (post.looks[0].theta == 0).all()
+    for suffix in (".npz", ".nc"):
+        post.save(tmp_path / f"post{suffix}")
+        again = dp.Posterior.load(tmp_path / f"post{suffix}")
+        assert len(again.looks) == len(post.looks)
+        for a, b in zip(again.looks, post.looks, strict=True):
+            assert (a.curvature == b.curvature).all()
+            assert (a.gradient == b.gradient).all()
+            assert (a.theta, a.sigma, a.tau)[1:] == (b.theta, b.sigma, b.tau)[1:]
+    shares = post.information
+    assert shares.prior + shares.records == pytest.approx(np.ones(4))
+    assert (shares.lost >= 0).all()
+    assert "lost to privacy" in str(shares)
+    post.report(tmp_path / "post.html")
+    assert post.predict(np.zeros((2, 3))).mean.shape == (2,)
+
+
+def test_intervals_are_those_of_the_draws(rng):
+    data, truth = table(rng)
+    post = dp.sample(MODEL, data, dp.Newton(draws=100_000), progress=False, **BUDGET)
+    found = post.interval(0.9)
+    low, high = np.quantile(post.draws["beta"][0], (0.05, 0.95), axis=0)
+    assert [found[f"beta[x{j}]"][0] for j in range(3)] == pytest.approx(low, abs=0.01)
+    assert [found[f"beta[x{j}]"][1] for j in range(3)] == pytest.approx(high, abs=0.01)
+    assert post.wald_test(truth[1:], "beta").p_value > 1e-6
+    assert post.wald_test(truth[1:] + 3.0, "beta").p_value < 1e-6
+
+
+def test_chains_share_the_draws(rng):
+    data, _ = table(rng, n=2000)
+    post = dp.sample(MODEL, data, dp.Newton(draws=1000), chains=4, progress=False, **BUDGET)
+    assert post.draws["beta"].shape == (4, 250, 3)
+
+
+@pytest.mark.parametrize("curvature", ["diagonal", "blocks", "outer"])
+def test_other_curvatures_still_find_the_truth(curvature, rng):
+    data, truth = table(rng, n=60_000)
+    blocks = [[0], [1, 2], [3]] if curvature == "blocks" else None
+    post = dp.sample(MODEL, data, dp.Newton(curvature=curvature, blocks=blocks), progress=False, **BUDGET)
+    draws = np.concatenate([post.draws["intercept"], post.draws["beta"]], axis=2)[0]
+    assert (np.abs(draws.mean(axis=0) - truth) / draws.std(axis=0)).max() < 5
+    between = post.looks[0].curvature[0, 1]
+    assert (between != 0.0) == (curvature == "outer")
+
+
+OTHERS = {
+    "coin": (dp.BernoulliLogit(), {}),
+    "linear": (dp.LinearRegression(sigma=0.5, prior=dp.Normal(scale=5.0)), {}),
+    "huber": (dp.HuberRegression(sigma=0.5, prior=dp.Normal(scale=5.0)), {}),
+    "poisson": (dp.PoissonRegression(prior=dp.Normal(scale=5.0)), {"y_bounds": (0.0, 20.0)}),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+def test_other_models_find_the_truth(name, adjacency, rng):
+    model, facts = OTHERS[name]
+    n, truth = 40_000, np.array([0.8, -0.5])
+    x = rng.uniform(-1, 1, size=(n, 2)) / math.sqrt(2)
+    eta = x @ truth
+    if name == "coin":
+        data, truth = dp.Data((rng.random(n) < 0.3).astype(float)), np.array([math.log(3 / 7)])
+    else:
+        y = rng.poisson(np.exp(eta)) if name == "poisson" else eta + 0.5 * rng.normal(size=n)
+        data = dp.Data(x, y, row_norm=1.0, **facts)
+    post = dp.sample(model, data, dp.Newton(), adjacency=adjacency, epsilon=2.0, delta=1e-6, progress=False)
+    (draws,) = next(iter(post.draws.values()))
+    assert (np.abs(draws.mean(axis=0) - truth) / draws.std(axis=0)).max() < 5
+    assert draws.std(axis=0).max() < 0.3
+
+
+@pytest.mark.parametrize(
+    ("prior", "log_density"),
+    [
+        (dp.Laplace(scale=0.7, loc=0.2), lambda t: -np.abs(t - 0.2) / 0.7),
+        (dp.StudentT(df=3.0, scale=0.5), lambda t: -2.0 * np.log1p((t / 0.5) ** 2 / 3.0)),
+        (dp.Normal(scale=0.8), lambda t: -((t / 0.8) ** 2) / 2.0),
+    ],
+)
+def test_draws_have_the_law_of_prior_times_likelihood(prior, log_density):
+    """One coordinate, a normal likelihood about as wide as the prior: moments of draws against a grid."""
+    precision, centre = 1.5, 1.1
+    mixture = MixturePrior.of(prior.table(1, False))
+    one = np.eye(1)
+    start = Pooled(
+        np.array([0.6]), 0.4 * one, precision * one, np.array([precision * centre]), 1.0, 0.0, 0.0, one, one, one
+    )
+    if mixture.is_normal:
+        total = precision + 0.8**-2
+        start = dataclasses.replace(start, mean=np.array([precision * centre / total]), covariance=one / total)
+    draws = posterior_draws(start, mixture, 60_000, Numbers(_core, _core.random.key_from_seed(4)))[:, 0]
+    t = np.linspace(-12, 12, 200_001)
+    weight = np.exp(log_density(t) - precision * (t - centre) ** 2 / 2.0)
+    weight /= weight.sum()
+    mean = weight @ t
+    sd = math.sqrt(weight @ (t - mean) ** 2)
+    # Draws of a chain are a few steps apart: as if there were a quarter of them.
+    assert abs(draws.mean() - mean) < 5 * sd / math.sqrt(15_000)
+    assert draws.std() == pytest.approx(sd, rel=5 / math.sqrt(2 * 15_000))
+
+
+def test_a_run_with_a_laplace_prior_is_near_the_truth(rng):
+    data, truth = table(rng)
+    model = dp.LogisticRegression(prior=dp.Laplace(scale=2.0), intercept=True)
+    post = dp.sample(model, data, dp.Newton(), progress=False, **BUDGET)
+    draws = np.concatenate([post.draws["intercept"], post.draws["beta"]], axis=2)[0]
+    assert (np.abs(draws.mean(axis=0) - truth) / draws.std(axis=0)).max() < 4.5
+    with pytest.raises(InvalidArgument, match="Normal or Flat"):
+        _ = post.information
+
+
+def test_inverse_gaussian_variates_have_their_moments(rng):
+    mean, shape = np.full(200_000, 1.7), np.full(200_000, 0.9)
+    draws = inverse_gaussian(mean, shape, rng.normal(size=200_000), rng.random(200_000))
+    assert (draws > 0).all()
+    sd = math.sqrt(1.7**3 / 0.9)
+    assert abs(draws.mean() - 1.7) < 5 * sd / math.sqrt(200_000)
+    assert abs((1 / draws).mean() - (1 / 1.7 + 1 / 0.9)) < 0.05
+
+
+REFUSED = {
+    "sigma unknown": (dp.LinearRegression(), {}, UnsupportedEventError, "known sigma"),
+    "softmax": (dp.SoftmaxRegression(classes=3), {}, UnsupportedEventError, "no proven sensitivity"),
+    "hinge": (dp.HingeClassifier(), {}, UnsupportedEventError, "no proven sensitivity"),
+    "no bound": (dp.LogisticRegression(), {"row_norm": None}, InvalidArgument, "row_norm"),
+    "no counts": (dp.PoissonRegression(), {}, InvalidArgument, "y_bounds"),
+    "negative counts": (dp.PoissonRegression(), {"y_bounds": (-1.0, 5.0)}, InvalidArgument, "y_bounds"),
+    "flat": (dp.LogisticRegression(prior=dp.Flat()), {"n": 30}, UnsupportedEventError, "Flat"),
+    "groups": (dp.LogisticRegression(), {"grouped": True, "max_group_size": 2}, UnsupportedEventError, "groups"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_has_no_proof_or_no_use_is_refused(name):
+    model, facts, error, message = REFUSED[name]
+    public = dp.Public(**({"n": 1000, "columns": ("a", "b"), "has_target": True, "row_norm": 1.0} | facts))
+    with pytest.raises(error, match=message):
+        dp.plan(model, public, dp.Newton(), **BUDGET)
+
+
+def test_a_gaussian_mean_is_sent_to_its_closed_form():
+    public = dp.Public(n=1000, columns=("a",), has_target=False, row_norm=1.0)
+    with pytest.raises(UnsupportedEventError, match="ConjugateSample"):
+        dp.plan(dp.GaussianMean(), public, dp.Newton(), **BUDGET)
+
+
+def test_the_forecast_is_near_what_comes(rng):
+    x = rng.uniform(-1, 1, size=(20_000, 3))
+    y = (rng.random(20_000) < 1 / (1 + np.exp(-x @ [0.3, -0.3, 0.2]))).astype(float)
+    data = dp.Data(x, y, x_bounds=(-1, 1))
+    plan = dp.plan(dp.LogisticRegression(), data.public, dp.Newton(), **BUDGET)
+    sd = plan.run(data, seed=1, progress=False).draws["beta"][0].std(axis=0)
+    assert sd.mean() / plan.forecast.spread == pytest.approx(1.0, abs=0.15)
+
+
+def test_a_flat_prior_is_taken_where_the_looks_suffice(rng):
+    data, truth = table(rng)
+    model = dp.LogisticRegression(prior=dp.Flat(), intercept=True)
+    post = dp.sample(model, data, dp.Newton(), progress=False, **BUDGET)
+    assert abs(post.draws["intercept"].mean() - truth[0]) < 1.0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"looks": 0}, "looks"),
+        ({"shares": [1, -1]}, "shares"),
+        ({"shares": "half"}, "shares"),
+        ({"shares": [1, 1], "looks": 3}, "looks"),
+        ({"curvature": "whole"}, "curvature"),
+        ({"curvature": "blocks"}, "blocks"),
+        ({"blocks": [[0]]}, "blocks"),
+        ({"curvature_share": 0.5}, "curvature_share"),
+        ({"draws": 0}, "draws"),
+    ],
+)
+def test_wrong_parameters_are_named(options, message):
+    with pytest.raises((InvalidArgument, TypeError), match=message):
+        dp.Newton(**options)
+
+
+def test_runs_take_no_draws_and_plans_need_a_budget(rng):
+    data, _ = table(rng, n=100)
+    with pytest.raises(InvalidArgument, match="epsilon"):
+        dp.plan(MODEL, data.public, dp.Newton())
+    with pytest.raises(InvalidArgument, match="draws"):
+        dp.plan(MODEL, data.public, dp.Newton(), **BUDGET).run(data, draws=10)
+    with pytest.raises(InvalidArgument, match="coordinates"):
+        dp.plan(MODEL, data.public, dp.Newton(curvature="blocks", blocks=[[0, 1]]), **BUDGET)
+    with pytest.raises(InvalidArgument, match="no looks"):
+        _ = dp.sample(MODEL, data, dp.Barker(steps=50), private=False, progress=False).information
