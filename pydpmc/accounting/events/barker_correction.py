@@ -84,7 +84,7 @@ def correction(c: float) -> Correction:
 
     Examples
     --------
-    >>> from pydpmc.accounting.correction import correction
+    >>> from pydpmc.accounting.events.barker_correction import correction
     >>> v_cor = correction(1.0)
     >>> v_cor.odds_error < 1e-6, len(v_cor.atoms)
     (True, 15)

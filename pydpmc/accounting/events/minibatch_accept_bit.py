@@ -52,7 +52,7 @@ class MinibatchAcceptBit(ProfileEvent):
     Examples
     --------
     >>> import numpy as np
-    >>> from pydpmc.accounting.minibatch_accept_bit import MinibatchAcceptBit
+    >>> from pydpmc.accounting.events.minibatch_accept_bit import MinibatchAcceptBit
     >>> bit = MinibatchAcceptBit(b=1000, n=10**6, v_max=0.5)
     >>> bool(bit.profile(np.zeros(1))[0] < 1.4e-5)
     True

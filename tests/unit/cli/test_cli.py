@@ -94,7 +94,7 @@ def test_a_plan_touches_no_data(study, capsys):
 
 def test_outputs_are_not_overwritten_and_nothing_is_spent_first(study, capsys, monkeypatch):
     (study.parent / "post.html").write_text("mine")
-    monkeypatch.setattr("pydpmc.cli.main.study.Study.data", lambda self: pytest.fail("the data were read"))
+    monkeypatch.setattr("pydpmc.cli.study.Study.data", lambda self: pytest.fail("the data were read"))
     assert main(["run", str(study)]) == 1
     assert re.search(r"study\.toml:34: report: .* exists", capsys.readouterr().err)
     assert (study.parent / "post.html").read_text() == "mine"
