@@ -15,12 +15,12 @@ from ..data.public import Public
 from ..errors import BudgetError
 from ..models import Model
 from ..models.spec import to_spec
-from ..samplers import Barker
 from ..samplers.base import RunSettings, Sampler
 from ..samplers.contribution import refuse_groups_without_proof
 from ..samplers.request import Request
 from . import seal
 from .arguments import check_budget, check_kinds, guarantees, sentences
+from .default import first_that_fits
 from .starts import planned_starts, warm_start
 
 if TYPE_CHECKING:
@@ -137,7 +137,8 @@ def plan(
     public
         ``data.public``: no record is seen here.
     sampler
-        The sampler, any of its parameters left open; ``Barker()`` by default.
+        The sampler, any of its parameters left open. By default the first of `planning.default.CANDIDATES` that is
+        proven for the model and fits the budget: ``Newton``, closed forms, ``Langevin``, then ``Barker``.
     epsilon, delta
         The budget of all chains together. Without epsilon the sampler's own parameters are priced.
     adjacency
@@ -167,11 +168,17 @@ def plan(
     --------
     >>> import pydpmc as dp
     >>> public = dp.Public(n=10**6, columns=("a", "b", "c"), has_target=True, row_norm=1.0)
-    >>> plan = dp.plan(dp.LogisticRegression(), public, dp.Barker(), epsilon=1.0, delta=1e-6)
-    >>> plan.guarantee.epsilon(1e-6) <= 1.0
-    True
+    >>> plan = dp.plan(dp.LogisticRegression(), public, epsilon=1.0, delta=1e-6)
+    >>> plan.settings.describe()["sampler"], plan.guarantee.epsilon(1e-6) <= 1.0
+    ('Newton', True)
     """
-    sampler = Barker() if sampler is None else sampler
+    if sampler is None:
+        options: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "adjacency": adjacency, "chains": chains}
+        options |= {"private": private, "init": init, "earlier": earlier, "assumptions": assumptions}
+        return first_that_fits(
+            lambda candidate: plan(model, public, candidate, **options),
+            budgeted=private and epsilon is not None,
+        )
     check_kinds(model, public, sampler, adjacency, private)
     refuse_groups_without_proof(sampler, public)
     chains = whole(chains, "chains", most=MOST_CHAINS)
