@@ -10,9 +10,19 @@ ROOT = Path(__file__).resolve().parents[1]
 TEXT = {".py", ".hpp", ".cpp", ".md", ".txt", ".toml", ".pyi"}
 FILE = re.compile(r"(?<![\w/.<{*-])((?:[\w-]+/)*[\w-]+\.(?:py|hpp|cpp|md))\b(?!\()")
 # Files that examples write, attributes that look like files, and names in the shared folder.
-MADE_ELSEWHERE = {"long.py", "table.md", "post.md", "limit.cpp", "w1.cpp", "w1.py", "common.py", "conf.py"}
+MADE_ELSEWHERE = {
+    "long.py",
+    "table.md",
+    "post.md",
+    "limit.cpp",
+    "w1.cpp",
+    "w1.py",
+    "common.py",
+    "chosen.cpp",
+    "mutant.hpp",
+}
 LABELS = re.compile(
-    r"papers/00\d|math\.md|house\.md|newton_prototype|shared/(?:design|papers|tools)|\bbar [A-Z]\d\b|/work/"
+    r"[Pp]apers/00\d|math\.md|house\.md|newton_prototype|shared/(?:design|papers|tools)|\bbar [A-Z]\d\b|/work/"
 )
 
 
@@ -61,3 +71,15 @@ def test_every_citation_is_in_the_references():
             cited.add((first, year))
     assert len(cited) > 4
     assert cited - listed == set()
+
+
+def test_every_alternative_in_braces_exists():
+    braces = re.compile(r"((?:[\w-]+/)+[\w-]*)\{([\w,.]+)\}([\w.]*)")
+    absent = [
+        f"{place}: {before}{one}{after}"
+        for place, line in lines(path for path in tracked() if path.suffix in (".md", ".hpp"))
+        for before, inside, after in braces.findall(line)
+        for one in inside.split(",")
+        if not (ROOT / f"{before}{one}{after}").exists()
+    ]
+    assert absent == []

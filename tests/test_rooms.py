@@ -20,7 +20,7 @@ NAMES_EACH_OTHER = {  # a spec completes itself, an event is amplified into anot
     "accounting.events.gaussian", "data.schema.schema", "models.spec", "planning.plan", "posterior.inference",
     "samplers.barker.settings", "samplers.barker.spec", "samplers.conjugate.spec", "samplers.gradient.base",
     "samplers.gradient.published", "samplers.gradient.settings", "samplers.gradient.sgld", "samplers.hybrid.spec",
-    "samplers.langevin.settings", "samplers.langevin.spec", "samplers.nuts.spec", "samplers.posterior_sample.settings",
+    "samplers.langevin.settings", "samplers.langevin.spec", "samplers.newton.settings", "samplers.newton.spec", "samplers.nuts.spec", "samplers.posterior_sample.settings",
     "samplers.posterior_sample.spec",
 }  # fmt: skip
 

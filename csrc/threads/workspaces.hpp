@@ -10,7 +10,7 @@
 namespace pydpmc {
 
 // What a kernel needs, in doubles: two prepared thetas (csrc/models/prepared.hpp) and the gradient of a
-// group; or one, and slopes and sums of narrow or coded rows (csrc/kernels/{narrow,coded}_gradient.hpp).
+// group; or one, and slopes and sums of narrow or coded rows (csrc/kernels/gradient/).
 inline size_t slopes_size(const ModelSpec& model) noexcept {
   const size_t group = static_cast<size_t>((model.dim + 7) / 8 * 8) + 8;
   const size_t narrow = static_cast<size_t>((model.columns + 15) / 16 * 24);

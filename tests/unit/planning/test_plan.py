@@ -209,7 +209,6 @@ TOUCH_RECORDS = {
     "linear_regression.py",
     "inner_chains.py",
     "starts.py",
-    "prior_draw.py",
 }
 BLIND = [
     path
