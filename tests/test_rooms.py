@@ -20,7 +20,8 @@ NAMES_EACH_OTHER = {  # a spec completes itself, an event is amplified into anot
     "accounting.events.gaussian", "data.schema.schema", "models.spec", "planning.plan", "posterior.inference",
     "samplers.barker.settings", "samplers.barker.spec", "samplers.conjugate.spec", "samplers.gradient.base",
     "samplers.gradient.published", "samplers.gradient.settings", "samplers.gradient.sgld", "samplers.hybrid.spec",
-    "samplers.langevin.settings", "samplers.langevin.spec", "samplers.newton.settings", "samplers.newton.spec", "samplers.nuts.spec", "samplers.posterior_sample.settings",
+    "samplers.langevin.settings", "samplers.langevin.spec",
+    "samplers.newton.settings", "samplers.newton.spec", "samplers.nuts.spec", "samplers.posterior_sample.settings",
     "samplers.posterior_sample.spec",
 }  # fmt: skip
 
@@ -86,3 +87,16 @@ def test_function_level_imports_are_the_listed_ones():
     inside = {name for name in MODULES for _, inner in imports(name) if inner}
     assert inside - STARTS_FASTER - NAMES_EACH_OTHER == set(), "import it at the top, or cut the cycle"
     assert (STARTS_FASTER | NAMES_EACH_OTHER) - inside == set(), "no longer needed: strike it off the list"
+
+
+def test_unit_tests_stand_in_the_rooms_they_test():
+    tests = Path(__file__).parent / "unit"
+    core = Path(__file__).parents[1] / "csrc"
+    folders = {path.parent.relative_to(tests) for path in tests.rglob("test_*.py")} - {Path()}
+    strangers = [
+        str(folder)
+        for folder in folders
+        if not (PACKAGE / folder).is_dir() and not (folder.parts[0] == "csrc" and (core.parent / folder).is_dir())
+    ]
+    assert strangers == []
+    assert {str(folder.parts[0]) for folder in folders} >= set(ROOMS) - {""}

@@ -1,4 +1,4 @@
-"""Papers/001's own methods as it prints them: the one-posterior-sample estimator, and the hybrid with SGNHT."""
+"""The methods of Wang et al. (2015) as printed: the one-posterior-sample estimator, and the hybrid with SGNHT.
 
 from __future__ import annotations
 
