@@ -1,4 +1,4 @@
-"""The methods of Wang et al. (2015) as printed: the one-posterior-sample estimator, and the hybrid with SGNHT.
+"""The methods of Wang et al. (2015) as printed: the one-posterior-sample estimator, and the hybrid with SGNHT."""
 
 from __future__ import annotations
 
