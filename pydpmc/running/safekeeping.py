@@ -67,7 +67,8 @@ class Safekeeping:
             return
         if self._release.hidden:
             raise CheckpointError(
-                "checkpoint: the guarantee of this sampler covers its last iterate alone; it would hold others too"
+                "checkpoint: this sampler releases its last iterate or its draws alone, and a checkpoint would hold more; "
+                "leave it out, or name a sampler that releases every iterate, such as SGLD() or Barker()"
             )
         if void != self._plan.guarantee.void:
             raise CheckpointError(
