@@ -15,7 +15,7 @@ def for_each(names: str | tuple[str, ...], values: Iterable[Any], ids: Any = Non
     values of a loop.
     """
     wanted = tuple(name.strip() for name in names.split(",")) if isinstance(names, str) else tuple(names)
-    given = list(values.items()) if isinstance(values, dict) else list(values)
+    given = [getattr(value, "values", value) if hasattr(value, "marks") else value for value in values]  # pytest.param
 
     def decorate(test: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(test)
