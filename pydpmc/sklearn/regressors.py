@@ -16,7 +16,7 @@ from ..samplers import Barker
 from .base import DPEstimator, Floats, features, target_column
 from .scores import Integers, Scored, alike_alone
 
-MIXING = 0.00025  # see README, "What Barker's test cannot do": 40 d^2 w / (mu^2 n) below 1/100
+MIXING = 0.00025  # a random walk mixes if 40 d^2 w / (mu^2 n) is below 1/100
 MU_PER_EPSILON = 0.24
 MOST_POINTS = 256  # of a record's private score: its noise does not grow with it, rounding shrinks
 
