@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NoReturn
 
@@ -168,7 +167,8 @@ class Data:
         return self._with_rows(rows)
 
     def _with_rows(self, rows: table.Rows) -> Data:
-        other = copy.copy(self)
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
         other._rows = rows
         if table.holds_squares(self._public.width, self._storage):
             other._squares = table.squares_within(rows)

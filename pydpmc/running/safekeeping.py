@@ -67,7 +67,7 @@ class Safekeeping:
             return
         if self._release.hidden:
             raise CheckpointError(
-                "checkpoint: this sampler releases its last iterate or its draws alone, and a checkpoint would hold more; "
+                "checkpoint: this sampler releases its last iterate or its draws alone, and a file would hold more; "
                 "leave it out, or name a sampler that releases every iterate, such as SGLD() or Barker()"
             )
         if void != self._plan.guarantee.void:

@@ -21,8 +21,11 @@ def public(n=10**5, d=3, **facts):
     return dp.Public(n=n, columns=tuple("abcdefghij"[:d]), has_target=True, **{"row_norm": 1.0} | facts)
 
 
+BARKER = dp.Barker()
+
+
 @functools.cache
-def planned(n=10**6, sampler=None, **arguments):
+def planned(n=10**6, sampler=BARKER, **arguments):
     """A plan that the planner filled in, made once: it takes seconds."""
     return dp.plan(dp.LogisticRegression(), public(n), sampler, **BUDGET | arguments)
 

@@ -67,7 +67,7 @@ def test_many_records_are_done_in_parts(rng, monkeypatch):
     post = fitted(dp.LogisticRegression(), rng)
     new = rng.uniform(-1, 1, (50, 2))
     whole = post.predict(new).mean
-    monkeypatch.setattr("pydpmc.posterior.posterior.prediction.CELLS", 4000)
+    monkeypatch.setattr("pydpmc.posterior.prediction.CELLS", 4000)
     np.testing.assert_allclose(post.predict(new).mean, whole)
 
 

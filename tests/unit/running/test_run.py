@@ -63,8 +63,10 @@ def test_a_label_other_than_0_and_1_contributes_nothing(storage, width, rng):
         data = dp.Data(x, y, row_norm=1.0, storage=storage)
         plan = dp.plan(dp.LogisticRegression(), data.public, dp.SGLD(steps=30, step_size=0.01, batch_size=None))
         assert "any other label contributes nothing" in str(plan)
+        before = np.array(data._rows)
         draws.append(plan.run(data, seed=5, **QUIET).draws["beta"])
         assert data.of_labels(2) is not data or np.isnan(label)
+        np.testing.assert_array_equal(data._rows, before)
     for other in draws[:3]:
         np.testing.assert_array_equal(other, draws[3])
 

@@ -116,7 +116,7 @@ def test_second_moments_without_noise_cannot_be_priced():
     with pytest.raises(ValueError, match="no noise"):
         plan.settings.uses("replace", 1)
     private = planned(dp.SGFS(**OPTIONS))
-    with pytest.raises(ValueError, match="no noise"):
+    with pytest.raises(ValueError, match="not that of this run"):
         dataclasses.replace(private, settings=dataclasses.replace(private.settings, noised=False))
 
 

@@ -95,7 +95,7 @@ def test_nothing_is_written_before_the_last_step():
     core.advance(5, 1, 16)
     assert core.steps_done == 40
     assert np.array_equal(out, last)
-    assert {name for name in dir(core) if not name.startswith("_")} == {"advance", "steps_done"}
+    assert {name for name in dir(core) if not name.startswith("_")} == {"advance", "steps_done", "stop"}
 
 
 @pytest.mark.parametrize("changed", [{"warmup": 0}, {"thin": 2}, {"draws": np.zeros((2, 3, 4))}])
