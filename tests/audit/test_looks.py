@@ -11,7 +11,7 @@ from scipy.stats import beta
 
 import pydpmc as dp
 from pydpmc import _core
-from pydpmc.running.run import _target_arguments
+from pydpmc.samplers.base import target_arguments
 from pydpmc.samplers.newton.families import ROUNDING_OF_NORM
 
 TRIALS, CONFIDENCE = 40_000, 1e-6
@@ -27,7 +27,7 @@ def plan_of(model, data, adjacency, epsilon=4.0, **newton):
 def query(plan, data, theta, quieter=1.0, quieter_curvature=1.0, seed=1):
     """Return the core's run and the options of the plan's one look, with a planted fault if asked for."""
     settings = plan.settings
-    arguments = _target_arguments(plan, data)
+    arguments = target_arguments(plan.model, data)
     names = ("rows", "columns", "has_target", "model", "intercept", "constants")
     run = _core.NewtonRun(dim=settings.dim, seed=seed, **{name: arguments[name] for name in names})
     bounds = settings.bounds
