@@ -16,7 +16,7 @@ import pytest
 import pydpmc as dp
 from pydpmc import _core
 from pydpmc.planning.starts import start_points
-from pydpmc.running.run import _target_arguments
+from pydpmc.running.run import core_target
 
 SEED, CHAINS, STEPS, RECORDS = 0x1234_5678_9ABC, 3, 40, 60
 PURPOSES = {number: name for name, number in _core.random.purposes.items()}
@@ -62,7 +62,7 @@ def records(target: bool = True) -> dp.Data:
 
 def started(plan: dp.Plan, data: dp.Data) -> Any:
     common = CHAIN_OF | {"init": start_points(plan, CHAINS, SEED), "seed": SEED}
-    return plan.settings.start(_core, _target_arguments(plan, data) | common, data)
+    return plan.settings.start(_core, core_target(plan, data), _core.Chains(**common), data)
 
 
 @pytest.mark.parametrize("name", SAMPLERS)
@@ -138,13 +138,13 @@ def test_a_seeded_start_and_its_chain_share_no_word() -> None:
             found = getattr(_core, name)
             if name not in ("GradientRun", "LangevinRun", "BarkerRun"):
                 return found
-            return lambda **arguments: (seeds.append(arguments["seed"]), found(**arguments))[1]
+            return lambda target, chains, **rest: (seeds.append(chains.seed), found(target, chains, **rest))[1]
 
     data = records()
     sampler = dp.Hybrid(start=dp.SGLD(**GRADIENT, sampling="full"), chain=dp.Barker(steps=STEPS, scale=0.1))
     plan = dp.plan(dp.LogisticRegression(), data.public, sampler)
     common = {"init": np.zeros((1, 2)), "draws": np.empty((1, STEPS, 2)), "warmup": 0, "thin": 1, "seed": SEED}
-    plan.settings.start(Spy(), _target_arguments(plan, data) | common, data).advance(STEPS, 1, 64)
+    plan.settings.start(Spy(), core_target(plan, data), _core.Chains(**common), data).advance(STEPS, 1, 64)
     assert len(set(seeds)) == 2
 
 

@@ -15,7 +15,7 @@ import pytest
 import pydpmc as dp
 from pydpmc import _core
 from pydpmc.planning.starts import start_points
-from pydpmc.running.run import _target_arguments
+from pydpmc.running.run import core_target
 from pydpmc.running.stoppable import stoppable
 
 HERE = Path(__file__).parent
@@ -55,7 +55,7 @@ def test_a_stopped_run_is_back_where_its_chunk_began(name: str, data: dp.Data) -
     plan = dp.plan(dp.LogisticRegression(), data.public, SAMPLERS[name], chains=CHAINS)
     draws = np.full((CHAINS, STEPS, 2), np.nan)
     common = {"init": start_points(plan, CHAINS, 7), "draws": draws, "warmup": 0, "thin": 1, "seed": 7}
-    core = plan.settings.start(_core, _target_arguments(plan, data) | common, data)
+    core = plan.settings.start(_core, core_target(plan, data), _core.Chains(**common), data)
     core.advance(FIRST, 1, 512)
     state = core.state()
     thread = in_thread(core, STEPS - FIRST)
@@ -75,7 +75,7 @@ def test_a_stopped_langevin_run_releases_nothing(threads: int, data: dp.Data) ->
     plan = dp.plan(dp.LogisticRegression(), data.public, dp.Langevin(draws=1, w=0.1, steps=STEPS))
     draws = np.full((1, 1, 2), np.nan)
     common = {"init": np.zeros((1, 2)), "draws": draws, "warmup": STEPS - 1, "thin": 1, "seed": 7}
-    core = plan.settings.start(_core, _target_arguments(plan, data) | common, data)
+    core = plan.settings.start(_core, core_target(plan, data), _core.Chains(**common), data)
     core.advance(FIRST, threads, 512)
     thread = in_thread(core, STEPS - FIRST)
     core.stop()
@@ -86,11 +86,14 @@ def test_a_stopped_langevin_run_releases_nothing(threads: int, data: dp.Data) ->
 
 def endless_nuts() -> Any:
     """One transition of a million gradients: on a flat density no trajectory turns back."""
-    return _core.NutsRun(
+    target = _core.Target(
         rows=np.zeros((RECORDS, 4)), columns=1, has_target=True, model="logistic_regression",
-        intercept=False, constants=(0.0, 0.0), prior=np.zeros((1, 5)), weight=1.0, prior_weight=1.0,
-        loglik_range=(-np.inf, np.inf), target_accept=0.8, max_depth=20, jitter=0.0, init=np.zeros((1, 1)),
-        draws=np.full((1, 9, 1), np.nan), warmup=0, thin=1, seed=7,
+        intercept=False, constants=(0.0, 0.0), prior=np.zeros((1, 5)),
+    )  # fmt: skip
+    chains = _core.Chains(init=np.zeros((1, 1)), draws=np.full((1, 9, 1), np.nan), warmup=0, thin=1, seed=7)
+    return _core.NutsRun(
+        target, chains, weight=1.0, prior_weight=1.0,
+        loglik_range=(-np.inf, np.inf), target_accept=0.8, max_depth=20, jitter=0.0,
     )  # fmt: skip
 
 
@@ -110,7 +113,7 @@ def test_a_hybrid_run_is_stopped_in_its_start(start: Any, data: dp.Data) -> None
     plan = dp.plan(dp.LogisticRegression(), data.public, dp.Hybrid(start=start, chain=SAMPLERS["Barker"]))
     draws = np.full((1, 9, 2), np.nan)
     common = {"init": np.zeros((1, 2)), "draws": draws, "warmup": 0, "thin": 1, "seed": 7}
-    core = plan.settings.start(_core, _target_arguments(plan, data) | common, data)
+    core = plan.settings.start(_core, core_target(plan, data), _core.Chains(**common), data)
     thread = in_thread(core, 9)
     while core._running is None and thread.is_alive():
         thread.join(0.001)
@@ -126,7 +129,7 @@ def test_a_stopped_conjugate_run_releases_nothing() -> None:
     plan = dp.plan(dp.GaussianMean(), data.public, dp.ConjugateSample(draws=3), epsilon=1.0, delta=1e-6)
     draws = np.full((3, 1, 2), np.nan)
     common = {"init": np.zeros((3, 2)), "draws": draws, "warmup": 0, "thin": 1, "seed": 7}
-    core = plan.settings.start(_core, _target_arguments(plan, data) | common, data)
+    core = plan.settings.start(_core, core_target(plan, data), _core.Chains(**common), data)
     core.stop()
     core.advance(1, 1, 512)
     assert core.steps_done == 0
