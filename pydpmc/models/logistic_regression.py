@@ -46,6 +46,10 @@ class LogisticRegression(LinearPredictor):
         """Return 1/4."""
         return 0.25
 
+    def self_concordance(self, public: Public) -> float | None:
+        """Return R: in the predictor the third derivative is the second times 1 - 2p."""
+        return self.norm(public)
+
     def inverse_link(self, predictor: Floats) -> Floats:
         """Return logistic(predictor)."""
         from scipy.special import expit
