@@ -81,7 +81,8 @@ class Model:
     def self_concordance(self, public: Public) -> float | None:
         """Return c with third derivative along u, v, v of one log-likelihood at most c |u| times the second along v, v.
 
-        None if there is no such bound. Only parameters with a Normal or Flat prior count. 0 means that the log-likelihood is quadratic in them.
+        None if there is no such bound. Only parameters with a Normal or Flat prior count; 0 means that the
+        log-likelihood is quadratic in them.
         """
         return None
 

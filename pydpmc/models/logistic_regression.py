@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..data.public import Public
 from .base import Floats
 from .linear_predictor import LinearPredictor
 

@@ -16,11 +16,11 @@ from ..errors import InvalidArgument
 from .skewness import Skewness
 
 Floats = npt.NDArray[np.float64]
-MOST_SPREADS, LEAST_SPREADS = 4000, 400
+MOST_SPREADS, LEAST_SPREADS = 1000, 300
 WORK = 2e9  # about so many multiplications per spread tried, times the number of spreads
 AT_ONCE = 4e6  # entries of matrices in memory
 NARROW_ERROR = 0.05  # of the variance: errors of the spread that Student's t covers
-BISECTIONS = 80
+BISECTIONS = 45
 SEED = 20150613  # the same draws give the same interval
 
 
@@ -66,12 +66,15 @@ class Mixture:
 
     centres: Floats  # (laws, parameters)
     covariances: Floats  # (laws, parameters, parameters), or (laws, parameters) for each by itself
+    endless: float  # share of the spreads that do not bound the parameters on the side away from the prior mean
 
-    def quantile(self, share: float) -> Floats:
+    def quantile(self, wanted: float) -> Floats:
         """Return the quantile of each parameter by itself."""
         from scipy.special import ndtr
 
         scale = np.sqrt(self.covariances)
+        below_all = np.where(np.median(self.centres, axis=0) < 0.0, self.endless, 0.0)
+        share = np.clip((wanted - below_all) / (1.0 - self.endless), 0.0, 1.0)
         low, high = (self.centres - 12.0 * scale).min(axis=0), (self.centres + 12.0 * scale).max(axis=0)
         for _ in range(BISECTIONS):
             middle = 0.5 * (low + high)
@@ -83,8 +86,9 @@ class Mixture:
         """Return twice the smaller tail beyond a value of the only parameter."""
         from scipy.special import ndtr
 
-        below = ndtr((value - self.centres[:, 0]) / np.sqrt(self.covariances[:, 0, 0]))
-        return float(min(1.0, 2.0 * min(below.mean(), (1.0 - below).mean())))
+        inside = float(ndtr((value - self.centres[:, 0]) / np.sqrt(self.covariances[:, 0, 0])).mean())
+        below = (1.0 - self.endless) * inside + self.endless * bool(np.median(self.centres) < 0.0)
+        return min(1.0, 2.0 * min(below, 1.0 - below))
 
     def depth(self, values: Floats) -> float:
         """Return the share of the mixture that is at least as far from its middle as `values` are."""
@@ -96,7 +100,8 @@ class Mixture:
         scale = np.linalg.inv(np.mean(self.covariances, axis=0) + np.cov(self.centres.T))
         distance = np.einsum("bi,ij,bj->b", points - middle, scale, points - middle)
         own = (values - middle) @ scale @ (values - middle)
-        return float((1 + np.count_nonzero(distance >= own)) / (1 + len(points)))
+        share = (1 + np.count_nonzero(distance >= own)) / (1 + len(points))
+        return float(share + (1.0 - share) * self.endless)
 
 
 def each(known: Known, skew: Skewness, unbounded: float) -> Mixture:
@@ -108,22 +113,27 @@ def each(known: Known, skew: Skewness, unbounded: float) -> Mixture:
         noise = np.einsum("bij,bij->bi", own, unpull) / known.count
         variances.append(data + noise + factor[:, None] * np.diag(skew.covariance))
         centres.append(np.einsum("bij,j->bi", unpull, known.mean) + skew.shift)
-    return Mixture(np.concatenate(centres), np.concatenate(variances))
+    return Mixture(np.concatenate(centres), np.concatenate(variances), 1.0 - sum(map(len, centres)) / _size(known))
 
 
 def together(known: Known, skew: Skewness, places: list[int], unbounded: float) -> Mixture:
     """Return the mixture of the parameters at `places` together."""
     centres, covariances = [], []
-    block = np.ix_(range(0), places, places)[1:]
+    rows, columns = np.ix_(places, places)
     scale = np.outer(skew.scale, skew.scale)
     for unpull, spread, factor in _plausible(known, len(places), unbounded):
         own = unpull @ spread
         noise = own @ np.swapaxes(unpull, 1, 2) / known.count
         whole = known.weight * own * scale + noise + factor[:, None, None] * skew.covariance
         whole = (whole + np.swapaxes(whole, 1, 2)) / 2.0
-        covariances.append(whole[:, block[0], block[1]])
+        covariances.append(whole[:, rows, columns])
         centres.append((np.einsum("bij,j->bi", unpull, known.mean) + skew.shift)[:, places])
-    return Mixture(np.concatenate(centres), np.concatenate(covariances))
+    return Mixture(np.concatenate(centres), np.concatenate(covariances), 1.0 - sum(map(len, centres)) / _size(known))
+
+
+def _size(known: Known) -> int:
+    """Return the number of spreads tried: fewer of many parameters."""
+    return int(min(max(WORK / len(known.prior) ** 3, LEAST_SPREADS), MOST_SPREADS))
 
 
 def _plausible(known: Known, size: int, unbounded: float) -> Iterator[tuple[Floats, Floats, Floats]]:
@@ -132,7 +142,7 @@ def _plausible(known: Known, size: int, unbounded: float) -> Iterator[tuple[Floa
     Spreads come from the inverse Wishart law under which `size` parameters together have Hotelling's law.
     """
     dim = len(known.prior)
-    total = int(min(max(WORK / dim**3, LEAST_SPREADS), MOST_SPREADS))
+    total = _size(known)
     values, vectors = np.linalg.eigh(known.spread)
     seen = values > 1e-9 * values[-1]
     root = (vectors[:, seen] * np.sqrt(values[seen])).T
@@ -143,7 +153,7 @@ def _plausible(known: Known, size: int, unbounded: float) -> Iterator[tuple[Floa
         spread = _inverse_wisharts(random, min(step, total - start), root, known.count - 1.0, size)
         narrow = np.linalg.eigvalsh(pull[:, None] * spread * pull)[:, -1] < 1.0
         rejected += int(np.count_nonzero(~narrow))
-        if rejected > unbounded * total:
+        if rejected >= unbounded * total:
             raise InvalidArgument(
                 f"the prior holds so much of the draws' precision that {known.count:.3g} draws of {dim} parameters do "
                 "not show how far it pulls them, and the interval has no end; take a wider prior, more draws, fewer "
@@ -151,7 +161,8 @@ def _plausible(known: Known, size: int, unbounded: float) -> Iterator[tuple[Floa
             )
         spread = spread[narrow]
         factor = (known.count - 1.0) / random.chisquare(known.count - 1.0, size=len(spread))
-        yield np.linalg.inv(np.eye(dim) - spread * known.prior), spread, factor
+        unpull: Floats = np.linalg.inv(np.eye(dim) - spread * known.prior).astype(np.float64)
+        yield unpull, spread, factor
 
 
 def _inverse_wisharts(random: np.random.Generator, count: int, root: Floats, df: float, size: int) -> Floats:
