@@ -78,6 +78,14 @@ class Model:
         """Return the least curvature of minus one record's log-likelihood, in any direction; 0 if unknown."""
         return 0.0
 
+    def self_concordance(self, public: Public) -> float | None:
+        """Return c with third derivative along u, v, v of one log-likelihood at most c |u| times the second along v, v.
+
+        None if there is no such bound. Only parameters with a Normal or Flat prior count; 0 means that the
+        log-likelihood is quadratic in them.
+        """
+        return None
+
     def gradient_change(self, public: Public, adjacency: str) -> float | None:
         """Return the largest change of the summed gradient between neighbours, whatever theta; None if unbounded."""
         lipschitz = self.lipschitz(public)

@@ -52,6 +52,10 @@ class BernoulliLogit(Model):
         """Return 1/4."""
         return 0.25
 
+    def self_concordance(self, public: Public) -> float:
+        """Return 1: the third derivative is the second times 1 - 2p."""
+        return 1.0
+
     def gradient_change(self, public: Public, adjacency: str) -> float:
         """Return 1 under both adjacencies: a gradient is x - p, and x is 0 or 1."""
         return 1.0

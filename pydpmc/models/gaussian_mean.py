@@ -67,6 +67,10 @@ class GaussianMean(Model):
         """Return 1 / sigma^2: the curvature is the same everywhere."""
         return 1.0 / self.sigma**2
 
+    def self_concordance(self, public: Public) -> float:
+        """Return 0: the log-likelihood is quadratic."""
+        return 0.0
+
     def gradient_change(self, public: Public, adjacency: str) -> float | None:
         """Return the width of the declared bounds over sigma^2; None under add_remove, where theta - x has no bound."""
         norm = public.feature_norm

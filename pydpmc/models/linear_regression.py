@@ -73,6 +73,10 @@ class LinearRegression(LinearPredictor):
         norm, sigma = self.norm(public), self._likely_sigma(public)
         return None if norm is None or sigma is None else (norm / sigma) ** 2 / (public.width + self.intercept)
 
+    def self_concordance(self, public: Public) -> float:
+        """Return 0: the log-likelihood is quadratic in beta."""
+        return 0.0
+
     def curvature(self) -> float | None:
         """Return 1 / sigma^2 if sigma is known."""
         return None if self.sigma is None else 1.0 / self.sigma**2

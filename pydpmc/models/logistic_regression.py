@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..data.public import Public
 from .base import Floats
 from .linear_predictor import LinearPredictor
 
@@ -45,6 +46,10 @@ class LogisticRegression(LinearPredictor):
     def curvature(self) -> float:
         """Return 1/4."""
         return 0.25
+
+    def self_concordance(self, public: Public) -> float | None:
+        """Return R: in the predictor the third derivative is the second times 1 - 2p."""
+        return self.norm(public)
 
     def inverse_link(self, predictor: Floats) -> Floats:
         """Return logistic(predictor)."""

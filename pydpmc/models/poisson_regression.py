@@ -40,6 +40,10 @@ class PoissonRegression(LinearPredictor):
         norm = self.norm(public)
         return None if norm is None or public.y_bounds is None else norm * max(public.y_bounds[1], 1.0)
 
+    def self_concordance(self, public: Public) -> float | None:
+        """Return R: exp is its own second and third derivative."""
+        return self.norm(public)
+
     def information(self, public: Public) -> float | None:
         """Return the forecast R^2 (geometric middle of the counts) / d."""
         norm = self.norm(public)

@@ -92,6 +92,11 @@ class SoftmaxRegression(LinearPredictor):
         """Return 1/2."""
         return 0.5
 
+    def self_concordance(self, public: Public) -> float | None:
+        """Return sqrt(2) R: two classes' predictors differ along u by at most that times |u|."""
+        norm = self.norm(public)
+        return None if norm is None else math.sqrt(2.0) * norm
+
     def loglik_ceiling(self) -> float:
         """Return 0: it is the logarithm of a probability."""
         return 0.0

@@ -1,12 +1,11 @@
 """Intervals and tests for the parameters from private draws: post-processing, at no cost in privacy.
 
-Draws from a tempered posterior are wider than what is known of the parameters, and the prior, which is not tempered,
-pulls them. docs/howto/intervals.md derives what undoes both.
+Draws from a tempered posterior are wider than what is known of the parameters, the prior, which is not tempered, pulls
+them, and the fewer records they stand for, the more they are skew. docs/howto/intervals.md derives what undoes it.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -17,12 +16,17 @@ import numpy.typing as npt
 from ..checks import inside, names_of, reals, visible
 from ..diagnostics import ess
 from ..errors import InvalidArgument
+from .confidence import Known, each, together
+from .facts import model_of, public_of
+from .skewness import NEGLIGIBLE_BIAS, Skewness, largest_shift, no_skewness, skewness
 
 if TYPE_CHECKING:
     from .posterior import Posterior
 
 Floats = npt.NDArray[np.float64]
 FEWEST_EFFECTIVE = 10.0
+ONE_SIGMA = 0.3413447460685429  # of a normal law between its mean and one standard deviation above
+UNBOUNDED = 0.05  # of a confidence distribution that may have no end
 COLUMNS = ("estimate", "se", "low", "high")
 
 
@@ -33,7 +37,8 @@ class Intervals:
     Attributes
     ----------
     rows
-        By parameter name: estimate, se (its standard error), low and high.
+        By parameter name: estimate, se (its standard error; where the interval is not symmetric half the width of the
+        central 68 % interval), low and high.
     level
         The share of data sets for which such an interval covers the truth, if the model is right.
     df
@@ -75,13 +80,13 @@ class WaldTest:
 
 
 @dataclass(frozen=True)
-class Estimate:
-    """What draws say of the parameters in repeated sampling: an estimate and the covariance of its error."""
+class Evidence:
+    """What draws say of the parameters in repeated sampling."""
 
     names: tuple[str, ...]
-    centre: Floats
-    covariance: Floats
-    draws: float  # independent ones, or as many as the chain is worth
+    prior_mean: Floats
+    known: Known
+    skew: Skewness
 
     def chosen(self, parameters: str | Sequence[str] | None) -> list[int]:
         """Return the places of the parameters of these names; a block's name stands for all its entries."""
@@ -99,77 +104,105 @@ class Estimate:
             places += found
         return places
 
+    def normal(self) -> tuple[Floats, Floats, bool]:
+        """Return the estimate, the covariance of its error, and whether Student's t is too simple for it."""
+        centre, covariance, matters = self.known.normal()
+        stretch = np.outer(self.skew.scale, self.skew.scale)
+        data = self.known.weight * np.linalg.inv(np.eye(len(centre)) - self.known.spread * self.known.prior)
+        covariance = covariance + (stretch - 1.0) * (data @ self.known.spread) + self.skew.covariance
+        return self.prior_mean + centre + self.skew.shift, covariance, matters
+
 
 def interval(post: Posterior, level: float, parameters: str | Sequence[str] | None) -> Intervals:
     """Return intervals that cover the truth in a share `level` of all data sets."""
     from scipy.special import stdtrit
 
     inside(level, "level")
-    found = estimate(post)
-    df = found.draws - 1.0
-    quantile = float(stdtrit(df, 0.5 + level / 2.0))
-    rows = {}
-    for i in found.chosen(parameters):
-        centre, se = float(found.centre[i]), math.sqrt(found.covariance[i, i])
-        numbers = (centre, se, centre - quantile * se, centre + quantile * se)
-        rows[found.names[i]] = dict(zip(COLUMNS, numbers, strict=True))
+    found = evidence(post)
+    places = found.chosen(parameters)
+    df = found.known.count - 1.0
+    centre, covariance, matters = found.normal()
+    se = np.sqrt(np.diag(covariance))
+    half = float(stdtrit(df, 0.5 + level / 2.0)) * se
+    low, high = centre - half, centre + half
+    if matters:
+        mixture = each(found.known, found.skew, unbounded=(1.0 - level) / 2.0)
+        low, high, centre, left, right = (
+            found.prior_mean + mixture.quantile(share)
+            for share in (0.5 - level / 2.0, 0.5 + level / 2.0, 0.5, 0.5 - ONE_SIGMA, 0.5 + ONE_SIGMA)
+        )
+        se = (right - left) / 2.0
+    columns = (centre, se, low, high)
+    rows = {found.names[i]: {c: float(v[i]) for c, v in zip(COLUMNS, columns, strict=True)} for i in places}
     return Intervals(rows, level, df)
 
 
 def wald_test(post: Posterior, null: npt.ArrayLike, parameters: str | Sequence[str] | None) -> WaldTest:
     """Return Hotelling's form of the Wald test that the parameters equal `null`."""
-    from scipy.special import fdtrc
+    from scipy.special import fdtrc, fdtri
 
-    found = estimate(post)
+    found = evidence(post)
     places = found.chosen(parameters)
-    count, left = len(places), found.draws - len(places)
+    draws = found.known.count
+    count, left = len(places), draws - len(places)
     if left <= 0:
         raise InvalidArgument(
-            f"parameters: {found.draws:.3g} draws cannot test {count} parameters at once; take more, or test fewer"
+            f"parameters: {draws:.3g} draws cannot test {count} parameters at once; take more, or test fewer"
         )
     values = reals(null, "null")
     if values.ndim > 1 or (values.ndim == 1 and len(values) != count):
         raise InvalidArgument(f"null must be one number or {count} numbers, but its shape is {values.shape}")
-    away = found.centre[places] - values
-    square = float(away @ np.linalg.solve(found.covariance[np.ix_(places, places)], away))
-    statistic = square * left / (count * (found.draws - 1.0))
+    centre, covariance, matters = found.normal()
+    if matters:
+        mixture = together(found.known, found.skew, places, unbounded=UNBOUNDED)
+        away = values - found.prior_mean[places]
+        p_value = mixture.tail(float(away[0])) if count == 1 else mixture.depth(away)
+        return WaldTest(float(fdtri(count, left, 1.0 - p_value)), p_value, count, left)
+    away = centre[places] - values
+    square = float(away @ np.linalg.solve(covariance[np.ix_(places, places)], away))
+    statistic = square * left / (count * (draws - 1.0))
     return WaldTest(statistic, float(fdtrc(count, left, statistic)), count, left)
 
 
-def estimate(post: Posterior) -> Estimate:
-    """Return the draws' mean with the prior's pull undone, and the covariance of its error."""
+def evidence(post: Posterior) -> Evidence:
+    """Return what the draws say; refuse where that is nothing, or cannot be told from their noise."""
     if post.plan.get("sampler") == "Newton":
         return _untempered(post)
     names, draws, mean, precision = _coordinates(post)
-    pooled = draws.reshape(-1, draws.shape[2])
     count = _count(draws, bool(post.plan["independent_draws"]))
+    pooled = draws.reshape(-1, draws.shape[2]) - mean
     w, temperature = _tempering(post)
-    precision = w * precision if post.plan.get("temper_prior") else precision
+    prior = (w * precision if post.plan.get("temper_prior") else precision) / temperature
     spread = np.atleast_2d(np.cov(pooled.T))
-    prior = precision / temperature
-    if len(prior) and np.linalg.eigvalsh(np.sqrt(prior)[:, None] * spread * np.sqrt(prior)).max() >= 1.0:
+    if np.linalg.eigvalsh(np.sqrt(prior)[:, None] * spread * np.sqrt(prior)).max() >= 1.0:
         raise InvalidArgument(
             "the draws are no narrower than the prior in some direction: within this budget the records say nothing "
             "there, and no interval follows from them; take a wider prior, fewer parameters or a larger epsilon"
         )
-    unpull = np.linalg.inv(np.eye(len(prior)) - spread * prior)
-    centre = mean + unpull @ (pooled.mean(axis=0) - mean)
-    pull = prior * (centre - mean)
-    moved = spread @ pull
-    error_of_spread = ((pull @ moved) * spread + np.outer(moved, moved)) / (count - 1.0)
-    covariance = (w / temperature) * unpull @ spread + unpull @ (spread / count + error_of_spread) @ unpull.T
-    return Estimate(names, centre, (covariance + covariance.T) / 2.0, count)
+    known = Known(count, pooled.mean(axis=0), spread, prior, w / temperature)
+    return Evidence(names, mean, known, _skewness(post, pooled, known))
 
 
-def _untempered(post: Posterior) -> Estimate:
+def _skewness(post: Posterior, draws: Floats, known: Known) -> Skewness:
+    """Return what the third moments add, where they can matter."""
+    concordance = None if "model_spec" not in post.plan else model_of(post).self_concordance(public_of(post))
+    bound = largest_shift(known.spread, known.prior, concordance)
+    se = np.sqrt(np.diag(known.normal()[1]))
+    if np.all(bound <= NEGLIGIBLE_BIAS * se):
+        return no_skewness(len(bound))
+    return skewness(draws, known.count, known.prior, bound)
+
+
+def _untempered(post: Posterior) -> Evidence:
     """Return mean and covariance of the draws themselves: the posterior given the looks is not tempered."""
     from .summary import row_names
 
     names = [name for block, values in post.draws.items() for name in row_names(block, values.shape[2], post.labels)]
     draws = np.concatenate(list(post.draws.values()), axis=2)
     pooled = draws.reshape(-1, draws.shape[2])
-    count = _count(draws, independent=True)
-    return Estimate(tuple(names), pooled.mean(axis=0), np.atleast_2d(np.cov(pooled.T)), count)
+    none = np.zeros(len(names))
+    known = Known(_count(draws, True), pooled.mean(axis=0), np.atleast_2d(np.cov(pooled.T)), none, 1.0)
+    return Evidence(tuple(names), none, known, no_skewness(len(names)))
 
 
 def _tempering(post: Posterior) -> tuple[float, float]:

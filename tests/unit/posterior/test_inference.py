@@ -8,9 +8,10 @@ from scipy import stats
 
 import pydpmc as dp
 from pydpmc import accounting as acc
+from pydpmc.models.spec import to_spec
 
 
-def posterior_of(draws, w, precision, mean=0.0, independent=True, **plan):
+def posterior_of(draws, w, precision, mean=0.0, independent=True, model=dp.GaussianMean(), **plan):  # noqa: B008
     """A posterior with these draws of beta, shape (k, d) or (chains, k, d)."""
     draws = np.atleast_3d(draws) if np.ndim(draws) == 3 else np.asarray(draws)[None]
     size = draws.shape[2]
@@ -19,6 +20,8 @@ def posterior_of(draws, w, precision, mean=0.0, independent=True, **plan):
         "prior_mean": [mean] * size,
         "prior_precision": [precision] * size,
         "independent_draws": independent,
+        "model_spec": to_spec(model),
+        "public": dp.Public(n=1000, columns=tuple("abcdefghijkl"[:size]), has_target=False).to_dict(),
     }
     labels = {"beta": tuple("abcdefghijkl"[:size])}
     return dp.Posterior({"beta": draws}, labels, acc.Guarantee(events=()), facts | plan, acceptance=())
@@ -67,16 +70,17 @@ def covered(rng, dim, k, w, pull, repeats, level=0.9):
     return float(np.mean(hits))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dim", [1, 3, 5])
 @pytest.mark.parametrize("pull", [0.01, 0.1])
 @pytest.mark.parametrize("w", [0.02, 0.3])
 def test_intervals_cover_although_the_prior_pulls(rng, dim, pull, w):
-    share = covered(rng, dim, 20, w, pull, repeats=700)
+    share = covered(rng, dim, 20, w, pull, repeats=700)  # a standard error of 1.1 % at one parameter
     assert 0.87 <= share <= 0.93
 
 
 def test_few_draws_of_many_parameters_still_cover(rng):
-    assert 0.87 <= covered(rng, 10, 8, 0.1, 0.01, repeats=400) <= 0.95
+    assert 0.84 <= covered(rng, 10, 8, 0.1, 0.01, repeats=60) <= 0.96
 
 
 def test_what_the_error_of_the_spread_adds_is_needed(rng):
@@ -154,3 +158,55 @@ def test_a_run_carries_what_intervals_need_and_a_file_keeps_it(rng, tmp_path):
     assert list(post.interval().rows) == ["beta[x0]", "beta[x1]"]
     post.save(tmp_path / "post.npz")
     assert dp.Posterior.load(tmp_path / "post.npz").interval().rows == post.interval().rows
+
+
+def skew_draws(rng, k, dim, size=4.0):
+    """Draws whose log density is size (t - exp t), coordinate by coordinate: its maximum is at 0."""
+    return np.log(rng.gamma(size, 1.0 / size, size=(k, dim)))
+
+
+def test_the_mean_of_skew_draws_is_moved_to_their_mode(rng):
+    draws = skew_draws(rng, 20_000, 2)
+    found = posterior_of(draws, 0.5, 0.0, model=dp.PoissonRegression()).interval()
+    for row in found.rows.values():  # the third moment is all but 6 % of the way at a skewness of 0.5
+        assert row["estimate"] == pytest.approx(0.0, abs=0.02)
+    taken_for_gaussian = posterior_of(draws, 0.5, 0.0).interval()
+    assert taken_for_gaussian.rows["beta[a]"]["estimate"] < -0.11
+
+
+def test_bounds_that_rule_skewness_out_cost_no_width(rng):
+    draws = 1e-4 * rng.normal(size=(5, 2))
+    public = dp.Public(n=10**6, columns=("a", "b"), has_target=True, row_norm=1.0).to_dict()
+    bounded = posterior_of(draws, 0.3, 0.1, model=dp.LogisticRegression(), public=public).interval()
+    assert bounded.rows == posterior_of(draws, 0.3, 0.1).interval().rows
+
+
+def test_skewness_that_draws_do_not_show_is_refused_with_the_reason(rng):
+    with pytest.raises(dp.errors.InvalidArgument, match="take at least 16, fewer parameters, or declare smaller"):
+        posterior_of(skew_draws(rng, 15, 2), 0.5, 0.0, model=dp.LogisticRegression()).interval()
+    far = 3.0 + 0.5 * rng.normal(size=(40, 1))
+    with pytest.raises(dp.errors.InvalidArgument, match="the prior pulls the draws so far"):
+        posterior_of(far, 0.5, 1.0, model=dp.LogisticRegression()).interval()
+
+
+def test_a_pull_that_draws_do_not_show_is_refused_with_the_reason(rng):
+    with pytest.raises(dp.errors.InvalidArgument, match="interval has no end; take a wider prior, more draws"):
+        posterior_of(1.0 + 0.4 * rng.normal(size=(4, 3)), 0.1, 1.0).interval()
+
+
+@pytest.mark.parametrize("model", [dp.LogisticRegression(), dp.PoissonRegression(), dp.BernoulliLogit()])
+def test_third_derivatives_are_within_the_stated_multiple_of_second_ones(model, rng):
+    """Differences of the second derivative of log(1 + exp) or exp along random directions."""
+    public = dp.Public(n=9, columns=("a", "b"), has_target=True, row_norm=1.5)
+    bound = model.self_concordance(public)
+    poisson = isinstance(model, dp.PoissonRegression)
+    for _ in range(50):
+        theta, u = rng.normal(size=(2, 2))
+        x = np.array([1.0, 0.0]) if isinstance(model, dp.BernoulliLogit) else 1.5 * np.array([0.6, 0.8])
+
+        def second(t, x=x, theta=theta, u=u):
+            p = 1.0 / (1.0 + math.exp(-x @ (theta + t * u)))
+            return math.exp(x @ (theta + t * u)) if poisson else p * (1.0 - p)
+
+        third = abs(second(1e-4) - second(-1e-4)) / 2e-4
+        assert third <= bound * np.linalg.norm(u) * second(0.0) * (1 + 1e-6)
