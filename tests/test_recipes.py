@@ -123,7 +123,7 @@ def test_the_recipes_give_a_model_and_a_sampler_that_pass_the_contract_tests(tre
     for title in RECIPES:
         follow(title, tree)
     build(tree)
-    program = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/test_contracts.py"]
+    program = [sys.executable, "-m", "pytest", "-n0", "-q", "-p", "no:cacheprovider", "tests/test_contracts.py"]
     docs = ["tests/test_docstrings.py", "-k", "toy or contracts"]
     done = subprocess.run(
         [*program, *docs, "-rA"],

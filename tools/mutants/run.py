@@ -27,7 +27,7 @@ Verdict = tuple[str, str]
 
 def tested(tree: Path, tests: Iterable[str], **environment: str) -> Verdict:
     """Run tests of a tree until one fails; return the verdict and the test that failed."""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--tb=no", *tests]
+    command = [sys.executable, "-m", "pytest", "-n0", "-x", "-q", "-p", "no:cacheprovider", "--tb=no", *tests]
     own = {"PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "2"}
     try:
         done = subprocess.run(

@@ -51,7 +51,7 @@ def address(tests: list[str]) -> int:
         "PYTHONMALLOC": "malloc",
         "PYTHONPATH": str(tree),
     }
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests]
+    command = [sys.executable, "-m", "pytest", "-n0", "-q", "-p", "no:cacheprovider", *tests]
     return subprocess.run(command, cwd=tree, env=environment, check=False).returncode
 
 
