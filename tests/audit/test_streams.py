@@ -97,6 +97,7 @@ RUNS: dict[str, tuple[Any, bool, Any, set[str]]] = {
     "Langevin": (dp.LogisticRegression(), True, dp.Langevin(draws=3, w=0.5, steps=9), {"noise"}),
     "conjugate mean": (dp.GaussianMean(), False, dp.ConjugateSample(draws=3, w=0.3), {"noise", "diffusion"}),
     "conjugate regression": (dp.LinearRegression(sigma=1.0), True, dp.ConjugateSample(draws=3), {"noise", "diffusion"}),
+    "Newton": (dp.LogisticRegression(), True, dp.Newton(draws=20), {"look", "diffusion"}),
     "posterior sample": (
         dp.LogisticRegression(),
         True,
@@ -113,7 +114,9 @@ def test_no_word_of_a_run_is_used_twice(name: str, logged: Any) -> None:
     if name == "conjugate regression":
         rng = np.random.default_rng(6)
         data = dp.Data(rng.normal(size=(RECORDS, 2)), rng.normal(size=RECORDS), row_norm=1.0, y_bounds=(-1.0, 1.0))
-    plan = dp.plan(model, data.public, sampler, epsilon=2.0 if name.startswith("conj") else None, delta=1e-6)
+    plan = dp.plan(
+        model, data.public, sampler, epsilon=2.0 if name.startswith(("conj", "Newton")) else None, delta=1e-6
+    )
     plan.run(data, seed=SEED, progress=False)
     used = logged()
     assert {purpose for purpose, _, _ in used} == expected

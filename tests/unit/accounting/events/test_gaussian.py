@@ -17,6 +17,15 @@ def exact_delta(mu: float, eps: float) -> mpmath.mpf:
         return mpmath.ncdf(mu / 2 - eps / mu) - mpmath.exp(eps) * mpmath.ncdf(-mu / 2 - eps / mu)
 
 
+def test_a_replaced_record_moves_the_sum_twice_as_far():
+    event = acc.Gaussian(noise_multiplier=4.0)
+    assert event.gaussian_mu("add_remove") == 0.25
+    assert event.gaussian_mu("replace") == 0.5
+    apart = acc.compose([(event, 1)], adjacency="replace").epsilon(1e-6)
+    one = acc.compose([(acc.Gaussian(noise_multiplier=2.0), 1)], adjacency="add_remove").epsilon(1e-6)
+    assert apart == pytest.approx(one, rel=1e-6)
+
+
 def test_delta_is_never_below_the_truth_in_the_deep_tail():
     rng = np.random.default_rng(3)
     worst = math.inf

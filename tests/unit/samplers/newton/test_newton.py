@@ -12,6 +12,7 @@ import pydpmc as dp
 from pydpmc import _core
 from pydpmc.accounting.events.gaussian import gdp_epsilon
 from pydpmc.errors import BudgetError, InvalidArgument, UnsupportedEventError
+from pydpmc.running.run import core_target
 from pydpmc.samplers.newton.draws import Numbers, posterior_draws
 from pydpmc.samplers.newton.mixtures import MixturePrior, inverse_gaussian
 from pydpmc.samplers.newton.pooling import Pooled
@@ -315,3 +316,44 @@ def test_runs_take_no_draws_and_plans_need_a_budget(rng):
         dp.plan(MODEL, data.public, dp.Newton(curvature="blocks", blocks=[[0, 1]]), **BUDGET)
     with pytest.raises(InvalidArgument, match="no looks"):
         _ = dp.sample(MODEL, data, dp.Barker(steps=50), private=False, progress=False).information
+
+
+class Overheard:
+    """The compiled core, with a list of the looks that it was asked for."""
+
+    def __init__(self):
+        self.asked = []
+
+    def __getattr__(self, name):
+        return getattr(_core, name)
+
+    def NewtonRun(self, **arguments):
+        run, asked = _core.NewtonRun(**arguments), self.asked
+
+        class Listening:
+            def look(self, **options):
+                asked.append(options)
+                return run.look(**options)
+
+        return Listening()
+
+
+@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+@pytest.mark.parametrize("model", [MODEL, dp.LinearRegression(sigma=0.5), dp.HuberRegression(sigma=0.5)], ids=repr)
+def test_the_looks_that_the_core_takes_cost_what_was_charged(model, adjacency, rng):
+    data, _ = table(rng, n=4000, public_n=4000)
+    plan = dp.plan(model, data.public, dp.Newton(draws=10), adjacency=adjacency, **BUDGET)
+    core, settings = Overheard(), plan.settings
+    draws = np.empty((1, 10, settings.dim))
+    chains = _core.Chains(init=np.zeros((1, settings.dim)), draws=draws, warmup=settings.steps - 1, thin=1, seed=4)
+    run = settings.start(core, core_target(plan, data), chains, data)
+    run.advance(settings.steps, 1, 512)
+    price = 0.0
+    for asked in core.asked:  # the clips and noise levels of the core, priced anew
+        bounds = dataclasses.replace(settings.bounds, gradient=asked["clip"], curvature=asked["curvature_clip"])
+        assert asked["clip"] <= settings.bounds.gradient
+        assert asked["curvature_clip"] <= settings.bounds.curvature
+        price += bounds.mu(asked["sigma"], asked["tau"], adjacency, settings.dim) ** 2
+    assert len(core.asked) == len(run.looks)
+    assert 0.9 * settings.mu**2 < price <= settings.mu**2 * (1.0 + 1e-9)
+    assert [look.sigma for look in run.looks] == [asked["sigma"] for asked in core.asked]

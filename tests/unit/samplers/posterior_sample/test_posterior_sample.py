@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 import pydpmc as dp
+from pydpmc import _core
 from pydpmc import accounting as acc
 from pydpmc.errors import BudgetError, NotConvergedError
+from pydpmc.running.run import core_target
 from pydpmc.samplers.posterior_sample.inner_chains import REFUSED, picked
 
 FACTS = dp.Public(n=5000, columns=("a", "b"), has_target=True, row_norm=1.5)
@@ -182,6 +184,16 @@ def test_a_failed_check_refuses_the_release_without_a_number():
     assert str(refused.value) == REFUSED
     assert not any(letter.isdigit() for letter in REFUSED)
     assert "counts as spent" in " ".join(REFUSED.split())
+
+
+def test_a_failed_check_writes_no_draw():
+    plan = dp.plan(dp.BernoulliLogit(), coins().public, dp.PosteriorSample(w=0.2, warmup=20, inner_draws=100))
+    draws = np.full((1, 1, 1), np.nan)
+    chains = _core.Chains(init=np.zeros((1, 1)), draws=draws, warmup=0, thin=1, seed=3)
+    run = plan.settings.start(_core, core_target(plan, coins()), chains, coins())
+    with pytest.raises(NotConvergedError):
+        run.advance(plan.settings.steps, 1, 512)
+    assert np.isnan(draws).all()
 
 
 def test_a_density_without_a_start_is_refused_in_the_same_words():
