@@ -184,8 +184,8 @@ def test_bounds_that_rule_skewness_out_cost_no_width(rng):
 def test_skewness_that_draws_do_not_show_is_refused_with_the_reason(rng):
     with pytest.raises(dp.errors.InvalidArgument, match="take at least 16, fewer parameters, or declare smaller"):
         posterior_of(skew_draws(rng, 15, 2), 0.5, 0.0, model=dp.LogisticRegression()).interval()
+    far = 3.0 + 0.5 * rng.normal(size=(40, 1))
     with pytest.raises(dp.errors.InvalidArgument, match="the prior pulls the draws so far"):
-        far = 3.0 + 0.5 * rng.normal(size=(40, 1))
         posterior_of(far, 0.5, 1.0, model=dp.LogisticRegression()).interval()
 
 
