@@ -186,7 +186,7 @@ def evidence(post: Posterior) -> Evidence:
 def _skewness(post: Posterior, draws: Floats, known: Known) -> Skewness:
     """Return what the third moments add, where they can matter."""
     concordance = None if "model_spec" not in post.plan else model_of(post).self_concordance(public_of(post))
-    bound = largest_shift(known.spread, known.prior, concordance)
+    bound = largest_shift(known.spread, known.prior, known.mean, concordance)
     se = np.sqrt(np.diag(known.normal()[1]))
     if np.all(bound <= NEGLIGIBLE_BIAS * se):
         return no_skewness(len(bound))
