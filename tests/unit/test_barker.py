@@ -216,7 +216,6 @@ def minibatch_replay(x, theta, proposal, b, clip, settings, steps):
         ({"factor": [1.0] * 5}, "factor must be"),
         ({"prior": np.zeros((2, 4))}, "prior must have a row"),
         ({"prior": np.zeros((1, 5))}, "theta is too short"),
-        ({"prior": np.zeros((3, 5))}, "init and prior differ"),
         ({"draws": np.zeros((2, 1, 2))}, "draws must be"),
         ({"batch": 37, "bits": 20}, "batch must be"),
     ],
