@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any
@@ -75,21 +76,26 @@ def _of_frame(table: Any, name: str) -> npt.NDArray[Any]:
 
 
 def _of_rows(rows: Sequence[Any], name: str) -> npt.NDArray[Any]:
+    """Return a list of values, or of rows, as an array. What most records are is its shape; another record is void."""
     nested = [_is_row(row) for row in rows]
-    if not any(nested):
+    if 2 * sum(nested) <= len(rows):
         return numbers(of_values(rows if isinstance(rows, list) else list(rows)))
-    lengths = {len(row) if is_row else -1 for row, is_row in zip(rows, nested, strict=True)}
-    if len(lengths) > 1:
+    lengths = Counter(len(row) for row, is_row in zip(rows, nested, strict=True) if is_row)
+    width, alike = lengths.most_common(1)[0]
+    if 2 * alike <= len(rows):
         raise WrongType(f"{name} must hold rows of one length, not {given(rows)}")
-    if set(map(type, chain.from_iterable(rows))) <= PLAIN:
+    if alike < len(rows):
+        void = (None,) * width
+        rows = [row if is_row and len(row) == width else void for row, is_row in zip(rows, nested, strict=True)]
+    elif set(map(type, chain.from_iterable(rows))) <= PLAIN:
         try:
             return np.array(rows, dtype=np.float64)
         except OverflowError:  # of a whole number beyond all doubles
             pass
-    if any(_is_row(value) for value in chain.from_iterable(rows)):
-        return _of_array(np.asarray(rows), name)
+    elif all(_is_row(value) for value in chain.from_iterable(rows)):
+        return _of_array(np.asarray(rows), name)  # of three dimensions
     each = map(as_number, chain.from_iterable(rows))
-    return np.fromiter(each, dtype=np.float64, count=len(rows) * lengths.pop()).reshape(len(rows), -1)
+    return np.fromiter(each, dtype=np.float64, count=len(rows) * width).reshape(len(rows), -1)
 
 
 def _is_row(value: Any) -> bool:

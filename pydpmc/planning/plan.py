@@ -184,12 +184,12 @@ def plan(
     chains = whole(chains, "chains", most=MOST_CHAINS)
     check_budget(epsilon, delta, private)
     model.check_public(public)
+    if adjacency == "add_remove":  # before anything is chosen: settings keep what they were chosen from
+        public = dataclasses.replace(public, n=public.public_n or 0)
     warm, init = warm_start(model, public, init)
     before, stated = (*warm, *guarantees(earlier)), sentences(assumptions)
     request = Request(model, public, sampler, adjacency, chains, private, epsilon, delta, before)
     settings = sampler.choose(request)
-    if adjacency == "add_remove":
-        public = dataclasses.replace(public, n=public.public_n or 0)
     guarantee = (
         acc.compose(
             [*settings.uses(adjacency, chains), *before],

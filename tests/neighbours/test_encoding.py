@@ -217,3 +217,23 @@ def test_fast_paths_give_what_each_value_gives_by_itself(listed):
         np.testing.assert_array_equal(level_codes(keys, fast, ["3"]), level_codes(keys, slow, ["3"]))
     same = c.of_values(listed)
     np.testing.assert_array_equal(c.numbers(same), c.numbers(c.RawColumn(hostile.objects(listed))))
+
+
+@pytest.mark.parametrize("cell", [[1.0], (1.0, 2.0), np.array([1.0, 2.0]), {"a": 1}], ids=repr)
+def test_a_cell_or_row_of_another_shape_voids_its_own_record(cell):
+    rows = [[float(i), 1.0] for i in range(8)]
+    labels = [0.0, 1.0] * 4
+    plain = dp.Data(rows, labels, row_norm=10.0)
+    for place in ("cell", "row", "label"):
+        x, y = [list(row) for row in rows], list(labels)
+        if place == "cell":
+            x[3][1] = cell
+        elif place == "row":
+            x[3] = [1.0, 2.0, 3.0]
+        else:
+            y[3] = cell
+        data = dp.Data(x, y, row_norm=10.0)
+        others = np.arange(8) != 3
+        assert data.public == plain.public
+        np.testing.assert_array_equal(data._rows[others], plain._rows[others])
+        assert np.isnan(data._rows[3, 2])

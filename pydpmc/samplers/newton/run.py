@@ -106,7 +106,7 @@ class NewtonRun:
 
     def _charge(self, mu: float) -> None:
         """Refuse a look that the rest of the budget does not pay for."""
-        if math.fsum([*self.spent, mu * mu]) > self._settings.mu**2 * (1.0 + 1e-12):
+        if not math.fsum([*self.spent, mu * mu]) <= self._settings.mu**2 * (1.0 + 1e-12):  # also if it is no number
             raise BudgetError("a look would cost more than is left of the plan's budget; this is a bug in pydpmc")
         self.spent.append(mu * mu)
 

@@ -38,6 +38,33 @@ def test_under_add_remove_the_integer_grid_has_room_for_any_table(public_n):
     assert (2**31 - 1) * 2**plan.settings.bits < 2**62
 
 
+SAMPLERS_OF_PRIVATE_N = [
+    None, dp.Newton(), dp.Barker(steps=50, scale=0.01), dp.SGLD(steps=50, step_size=1e-4, sampling="full"),
+    dp.Langevin(draws=1, w=0.05, steps=20),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS_OF_PRIVATE_N, ids=repr)
+@pytest.mark.parametrize("public_n", [None, 5000])
+def test_the_plans_of_neighbours_are_the_same(sampler, public_n):
+    if public_n is None and isinstance(sampler, dp.Langevin):
+        pytest.skip("Langevin needs public_n under add_remove")
+    budget = {"epsilon": 1.0, "delta": 1e-6} if sampler is None or isinstance(sampler, dp.Newton) else {}
+    plans = [
+        dp.plan(
+            dp.LogisticRegression(),
+            dp.Public(n=n, columns=("a", "b"), has_target=True, row_norm=1.0, public_n=public_n),
+            sampler,
+            adjacency="add_remove",
+            **budget,
+        )
+        for n in (1237, 1236)
+    ]
+    assert plans[0] == plans[1]
+    assert repr(plans[0]) == repr(plans[1])
+    assert "1237" not in repr(plans[0])
+
+
 def test_minibatches_are_refused_under_add_remove():
     with pytest.raises(UnsupportedEventError, match="replace"):
         dp.plan(dp.LogisticRegression(), public(), dp.Barker(batch_size=100), adjacency="add_remove", **BUDGET)
