@@ -170,7 +170,9 @@ def test_another_process_makes_a_plan_again_before_it_runs_it(tmp_path):
         "        print('refused')\n"
     )
     paths = [str(tmp_path / name) for name in ("honest", "changed")]
-    done = subprocess.run([sys.executable, "-c", code, *paths], cwd=tmp_path, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code, *paths], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
     assert done.stdout.split() == ["taken", "refused"]
 
 
