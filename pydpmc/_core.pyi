@@ -247,6 +247,7 @@ def gradient_sum(
     per_unit: float,
     index: NDArray[np.uint32] | None = None,
     moment_scale: float = 0.0,
+    moment_clip: float | None = None,
     group_start: NDArray[np.int64] | None = None,
     narrow: bool = False,
     coded: Coded | None = None,

@@ -77,15 +77,19 @@ def test_a_recipe_touches_two_new_files_and_two_lists(title, tree):
         assert f"docs/contributing/{name}" in section(title)
 
 
+def slow(*case):
+    return pytest.param(*case, marks=pytest.mark.slow)
+
+
 @pytest.mark.parametrize(
     ("title", "name", "old", "new", "missing"),
     [
         ("Add a model", "models/all.hpp", " score(", " slope(", "score"),
-        ("Add a model", "models/all.hpp", "bool has_target", "bool target", "has_target"),
-        ("Add a model", "models/all.hpp", "F8 loglik(F8 eta", "double loglik(double eta", "loglik"),
+        slow("Add a model", "models/all.hpp", "bool has_target", "bool target", "has_target"),
+        slow("Add a model", "models/all.hpp", "F8 loglik(F8 eta", "double loglik(double eta", "loglik"),
         ("Add a gradient sampler", "samplers/all.hpp", "void start(", "void begin(", "start"),
-        ("Add a gradient sampler", "samplers/all.hpp", "auto state(", "auto saved(", "state"),
-        ("Add a gradient sampler", "samplers/all.hpp", ", Stream&)", ")", "step"),
+        slow("Add a gradient sampler", "samplers/all.hpp", "auto state(", "auto saved(", "state"),
+        slow("Add a gradient sampler", "samplers/all.hpp", ", Stream&)", ")", "step"),
     ],
 )
 def test_a_mistake_is_a_compile_error_that_names_what_is_missing(title, name, old, new, missing, tree):

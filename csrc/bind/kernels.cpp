@@ -91,8 +91,9 @@ py::array_t<double> squared_norms(const RowsArray& rows, int columns, bool has_t
 py::array_t<int64_t> gradient_sum(const RowsArray& rows, int columns, bool has_target,
                                   const std::string& model, bool intercept, std::array<double, 2> constants,
                                   const Theta& theta, double clip, double per_unit,
-                                  std::optional<Index> index, double moment_scale, const Starts& group_start,
-                                  bool narrow, const Coded& coded) {
+                                  std::optional<Index> index, double moment_scale,
+                                  std::optional<double> moment_clip, const Starts& group_start, bool narrow,
+                                  const Coded& coded) {
   Records records = records_of(rows, columns, has_target, group_start);
   records.coded = coded_of(coded, records);
   const Theta squares = squares_of(records);
@@ -119,7 +120,8 @@ py::array_t<int64_t> gradient_sum(const RowsArray& rows, int columns, bool has_t
   double* slopes = workspaces.slopes(0);
   if (moments.taken())
     kernels().moment_sums(spec, records, theta.data(), slopes, batch, grid,
-                          {grid.clip, moment_scale * grid.per_unit}, workspaces.sums(0));
+                          {std::fmin(moment_clip.value_or(clip), grid.clip), moment_scale * grid.per_unit},
+                          workspaces.sums(0));
   else if (narrow)
     kernels().narrow_sums(spec, records, theta.data(), slopes, batch, grid, workspaces.sums(0));
   else
@@ -147,7 +149,7 @@ void bind_kernels(py::module_& m) {
   m.def("gradient_sum", &gradient_sum, py::kw_only(), py::arg("rows").noconvert(), py::arg("columns"),
         py::arg("has_target"), py::arg("model"), py::arg("intercept"), py::arg("constants"), py::arg("theta"),
         py::arg("clip"), py::arg("per_unit"), py::arg("index") = py::none(), py::arg("moment_scale") = 0.0,
-        py::arg("group_start").noconvert() = py::none(), py::arg("narrow") = false,
+        py::arg("moment_clip") = py::none(), py::arg("group_start").noconvert() = py::none(), py::arg("narrow") = false,
         py::arg("coded").noconvert() = py::none(),
         "For tests: the integer sum of the clipped gradients, of all records or of a batch, and of their "
         "scaled second moments if moment_scale is positive.");

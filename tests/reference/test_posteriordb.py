@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +22,14 @@ MEAN_TOLERANCE = 0.1  # of a posterior sd
 SD_TOLERANCE = 0.05
 
 
+def some_by_default(names: Iterable[str]) -> list[Any]:
+    """Leave two of three to the nightly run."""
+    return [
+        name if number % 3 == 0 else pytest.param(name, marks=pytest.mark.slow)
+        for number, name in enumerate(sorted(names))
+    ]
+
+
 def barker_draws(regression: Regression) -> dp.Posterior:
     start, covariance = fit(regression)
     covariance = 0.5 * (covariance + covariance.T)
@@ -31,7 +41,7 @@ def barker_draws(regression: Regression) -> dp.Posterior:
     )
 
 
-@pytest.mark.parametrize("name", sorted(POSTERIORS))
+@pytest.mark.parametrize("name", some_by_default(POSTERIORS))
 def test_barker_reproduces_the_reference_posterior(name: str) -> None:
     folder = library() / name
     regression = POSTERIORS[name](json.loads((folder / "data.json").read_text()))

@@ -6,7 +6,6 @@ stationary variance 1 / (p (1 - h p / 2)) for SGLD.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -175,14 +174,14 @@ def advanced(made: tuple[dp.Plan, dp.Data], threads: int, block: int, chunks: in
 @pytest.mark.parametrize("sampler", ALL_SAMPLERS)
 @pytest.mark.parametrize("name", list(PLANS))
 def test_the_same_seed_gives_the_same_bits(name: str, sampler: Any) -> None:
-    """Bar N2 (ii): over threads, blocks, chunks and instruction sets."""
+    """Over threads, blocks, chunks and instruction sets."""
     if name.startswith("groups") and sampler is dp.SGFS:
         with pytest.raises(UnsupportedEventError, match="no proof for groups"):
             PLANS[name](sampler)
         return
     made = PLANS[name](sampler)
     reference = advanced(made, 1, 4096)
-    for threads, block in itertools.product((1, 2, 5), (37, 1000, 4096)):
+    for threads, block in ((1, 37), (2, 37), (2, 4096), (5, 1000)):
         assert np.array_equal(advanced(made, threads, block), reference), (threads, block)
     assert np.array_equal(advanced(made, 2, 4096, chunks=10), reference)
     for isa in _core.available_isas():
@@ -192,7 +191,7 @@ def test_the_same_seed_gives_the_same_bits(name: str, sampler: Any) -> None:
 
 @pytest.mark.parametrize("sampler", ALL_SAMPLERS)
 def test_records_without_a_gradient_change_nothing_of_a_full_run(sampler: Any) -> None:
-    """Bar A2: under add_remove the number of records is nowhere but in the sum."""
+    """Under add_remove the number of records is nowhere but in the sum."""
     rng = np.random.default_rng(0)
     x = rng.normal(size=(50, 3))
     found = []

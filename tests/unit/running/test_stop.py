@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,14 @@ def in_thread(core: Any, steps: int) -> threading.Thread:
     return thread
 
 
+def wait_until_at_work(thread: threading.Thread) -> None:
+    """A stop that comes before the chunk begins would not show what becomes of the chunk."""
+    assert thread.ident is not None
+    clock = time.pthread_getcpuclockid(thread.ident)
+    while thread.is_alive() and time.clock_gettime(clock) < 0.02:
+        thread.join(0.001)
+
+
 def joined(thread: threading.Thread) -> bool:
     thread.join(PATIENCE)
     return not thread.is_alive()
@@ -78,6 +87,7 @@ def test_a_stopped_langevin_run_releases_nothing(threads: int, data: dp.Data) ->
     core = plan.settings.start(_core, core_target(plan, data), _core.Chains(**common), data)
     core.advance(FIRST, threads, 512)
     thread = in_thread(core, STEPS - FIRST)
+    wait_until_at_work(thread)
     core.stop()
     assert joined(thread)
     assert core.steps_done == FIRST

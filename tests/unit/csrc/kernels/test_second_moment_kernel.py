@@ -72,6 +72,17 @@ def test_no_record_exceeds_the_joint_bound_in_exact_integers(name, columns, rng)
             assert kernel.within(one_by_one(arguments, theta, clip, scale), bound, PER_UNIT), (size, clip)
 
 
+def test_second_moments_have_a_clip_of_their_own(rng):
+    """Without privacy the moments keep a clip that bounds their integers, whatever the gradients have."""
+    arguments = kernel.spec("gaussian_mean", rng.normal(size=(20, 4)) * 100.0, None) | {"constants": (1.0, 0.0)}
+    grid = {"clip": 1.0, "per_unit": PER_UNIT, "moment_scale": 0.5, "moment_clip": 0.25}
+    for record in range(20):
+        sums = _core.gradient_sum(**arguments, **grid, theta=[0.0] * 4, index=np.array([record], dtype=np.uint32))
+        gradient, moments = np.linalg.norm(sums[:4].astype(float)), np.linalg.norm(sums[4:].astype(float))
+        assert (1.0 - 1e-9) * PER_UNIT < gradient <= PER_UNIT
+        assert abs(moments - 0.5 * 0.25**2 * PER_UNIT) <= math.sqrt(10)  # ten integers, each rounded
+
+
 def test_a_clipped_record_comes_near_the_joint_bound(rng):
     arguments = kernel.spec("gaussian_mean", rng.normal(size=(20, 4)) * 100.0, None) | {"constants": (1.0, 0.0)}
     vectors = np.array(one_by_one(arguments, np.zeros(4), 1.0, 1.0 / 3.0), dtype=float)

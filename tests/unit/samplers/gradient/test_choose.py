@@ -143,6 +143,14 @@ def test_under_add_remove_a_plan_does_not_depend_on_n(sampler):
     assert a.settings.n == 20_000
 
 
+def test_under_add_remove_sums_have_room_for_every_table():
+    """Their number is private: a grid for `public_n` records would let the sums of a larger table overflow."""
+    for n in (3, 10**7):
+        plan = planned(dp.SGLD(batch_size=100, step_size=1e-4), n=n, public_n=20_000, adjacency="add_remove", **BUDGET)
+        assert plan.settings.room == 2**31
+    assert planned(dp.SGLD(batch_size=100, step_size=1e-4), n=10**4, **BUDGET).settings.room == 10**4
+
+
 def test_under_add_remove_a_batch_needs_public_n():
     with pytest.raises(ValueError, match="public_n"):
         planned(dp.SGLD(batch_size=10, step_size=1e-4), adjacency="add_remove", **BUDGET)
