@@ -19,16 +19,16 @@ struct ToySampler {
   double friction;
   std::vector<double> v{};
 
-    // Reads public numbers, the core_parameters of the settings in Python.
+  // Reads public numbers, the core_parameters of the settings in Python.
   explicit ToySampler(const Parameters& given) : friction(given.one("friction")) {}
 
-    // Called before the first step; allocates everything.
+  // Called before the first step; allocates everything.
   void start(std::size_t dim) { v.assign(dim, 0.0); }
 
-    // Returns what a checkpoint must hold besides theta.
+  // Returns what a checkpoint must hold besides theta.
   auto state() { return std::tie(v); }
 
-    // `g` is a function of released sums. Any other randomness must come from the last argument, a stream.
+  // `g` is a function of released sums. Any other randomness must come from the last argument, a stream.
   void step(std::vector<double>& theta, const std::vector<double>& g, double eta, Stream&) noexcept {
     for (std::size_t j = 0; j < theta.size(); ++j) {
       const double before = v[j];
