@@ -26,7 +26,7 @@ struct ToyRegression {
     return 0.0 - (z + softplus(-2.0 * z));
   }
 
-  // The derivatives in eta, tanh(y - eta), and in a last coordinate such as log sigma, which this model lacks.
+  // Its derivatives in eta, tanh(y - eta), and in a last coordinate such as log sigma, which is absent here.
   PYDPMC_INLINE static Score score(F8 eta, F8 y, const Prepared&) noexcept {
     return {2.0 * logistic(2.0 * (y - eta)) - 1.0, fill(0.0)};
   }

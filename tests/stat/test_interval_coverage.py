@@ -1,8 +1,7 @@
 """Coverage of intervals over a grid of models, prior, weights and numbers of draws.
 
 `pytest -n0 -m slow -s tests/stat/test_interval_coverage.py` prints the table of docs/howto/intervals.md. Draws come
-from
-the exact law of a tempered posterior, so that thousands of data sets take minutes; one test runs the real sampler.
+from the exact law of a tempered posterior, so that thousands of data sets take minutes; one test runs the real sampler.
 """
 
 from __future__ import annotations
