@@ -1,7 +1,7 @@
-// Sums of clipped per-record gradients on the integer grid: the only loop over records of the gradient
-// samplers. A record's gradient is scaled down to norm at most `clip`, each coordinate is rounded to the
-// nearest multiple of the grid step, and the integers are summed, so that order and threads do not matter. A
-// record whose gradient is not finite, or has a factor beyond 2^250, adds nothing.
+// Sums of clipped gradients on the integer grid, one record at a time; the faster loops of this folder give
+// the same integers or have a lemma of their own. A record's gradient is scaled down to norm at most `clip`,
+// each coordinate is rounded to the nearest multiple of the grid step, and the integers are summed, so that
+// order and threads do not matter. If a gradient is not finite or has a factor beyond 2^250, it adds nothing.
 #pragma once
 
 #include "kernels/gradient/float_sum.hpp"

@@ -1,4 +1,4 @@
-// The log-likelihood-ratio kernels: the only loops over records in the Barker test.
+// The log-likelihood-ratio kernels: with group_ratio.hpp the only loops over records in the Barker test.
 #pragma once
 
 #include "kernels/predictor.hpp"

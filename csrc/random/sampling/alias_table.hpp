@@ -13,8 +13,8 @@ struct AliasTable {
   std::vector<std::uint32_t> entry;                // per column: threshold's head << 12 | alias
   std::vector<std::uint64_t> tail_high, tail_low;  // the other 128 bits of the threshold
 
-  // Returns the column if the fraction that begins with the field is below the threshold, else the alias. For
-  // fields whose head ties. Takes one word, and a second one only if the first ties as well.
+  // Decides fields whose head ties: returns the column if the fraction that begins with the field is below
+  // the threshold, else the alias. Takes one word, and a second one only if the first ties as well.
   template <class Words>
   std::uint32_t settle(std::uint32_t field, Words& words) const {
     const std::uint32_t own = field & alias_field::column;
