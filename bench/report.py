@@ -42,7 +42,7 @@ def commit():
 
 
 def accounting():
-    """Return rows of (what, seconds), each from a process of its own: the best of three."""
+    """Return rows of (what, seconds): the best of three runs, each in a fresh process."""
     sys.path.insert(0, str(HERE))
     from benchmarks.accounting import EVENTS, PLANS, adjacencies
 

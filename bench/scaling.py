@@ -1,4 +1,4 @@
-"""Steps per second over N, d, b, threads and storage, with the bandwidth bound drawn in.
+"""Measure and plot steps per second against N, d, b, threads and storage, with the bandwidth bound.
 
 python scaling.py out.png [--quick] [--json FILE]; without matplotlib the figures are printed only.
 """
@@ -98,13 +98,13 @@ def growth(found):
 
 
 def cache_sizes():
-    """Return bytes of the second and third level, as the system tells them."""
+    """Return the sizes in bytes of the second and third level, as the system reports them."""
     files = [Path(f"/sys/devices/system/cpu/cpu0/cache/index{k}/size") for k in (2, 3)]
     return [1024 * int(file.read_text().strip().removesuffix("K")) for file in files if file.exists()]
 
 
 def mark_caches(axis, row_bytes):
-    """Mark where a table of rows of so many bytes outgrows a cache."""
+    """Mark where a table with rows of so many bytes exceeds a cache."""
     for colour, size in row_bytes.items():
         for cache in cache_sizes():
             axis.axvline(cache / size, color=colour, linewidth=0.7, linestyle="--", alpha=0.6)

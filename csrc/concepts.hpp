@@ -1,15 +1,15 @@
 // READ FIRST. The vocabulary of the core.
 //
-// Records    (records.hpp) the private rows, each [x_0 .. x_{d-1}, y], stored once by pydpmc.Data and never
-//            copied. Arithmetic is in double precision, whatever they are stored in, but for the sums of
-//            kernels/gradient/narrow_gradient.hpp. What is sampled, clipped and protected is a unit: a
-//            record, or a group of them if there are groups.
-// ModelSpec  which likelihood, and its public constants. theta = ([intercept,] slopes [, log sigma]);
+// Records    (records.hpp) are the private rows, [x_0 .. x_{d-1}, y], stored once by pydpmc.Data and never
+//            copied. Arithmetic is in double precision whatever the storage, except for the sums of
+//            kernels/gradient/narrow_gradient.hpp. The unit, which is sampled, clipped and protected, is a
+//            record, or a group of records if there are groups.
+// ModelSpec  names the likelihood and its public constants. theta = ([intercept,] slopes [, log sigma]);
 //            with a predictor per class (softmax): ([intercepts by class,] slopes class by class).
-// Model      (csrc/models) facts, prepare(spec, theta): what a record needs of theta; loglik and score of
-//            (predictor, target, prepared): eight records at a time, up to terms free of theta.
-// Grid       the public integer grid on which a record's clipped contribution is rounded.
-// GradientSampler  (csrc/samplers) what to do with a noised gradient: start, step, state.
+// Model      (csrc/models) has facts; prepare(spec, theta), which computes what all records need; loglik and
+//            score of (predictor, target, prepared) for eight records, up to terms free of theta.
+// Grid       the public integer grid to which a record's clipped contribution is rounded.
+// GradientSampler  (csrc/samplers) moves theta by a noised gradient: start, step, state.
 #pragma once
 
 #include <concepts>
@@ -22,7 +22,7 @@
 
 namespace pydpmc {
 
-// Which model: its place in the list of models/all.hpp. models/facts.hpp finds it by name.
+// A model's position in the list of models/all.hpp; models/facts.hpp finds it by name.
 enum class ModelKind : int {};
 
 struct ModelSpec {
@@ -34,8 +34,8 @@ struct ModelSpec {
   int predictors = 1;  // linear predictors of a record: the classes of a softmax
 };
 
-// Doubles that the kernels keep of one theta: slopes padded to a multiple of eight; with several predictors
-// also an offset each and their values for eight records.
+// The number of doubles that the kernels keep for one theta: slopes padded to a multiple of eight; with
+// several predictors also an offset for each, and their values for eight records.
 [[gnu::always_inline]] inline size_t prepared_size(const ModelSpec& spec) noexcept {
   const size_t slopes = static_cast<size_t>((spec.columns + 7) / 8 * 8);
   const size_t predictors = static_cast<size_t>(spec.predictors);
@@ -47,7 +47,7 @@ struct Grid {
   double per_unit;  // 2^bits / B: integers per unit of log-likelihood
 };
 
-// Where a record's log-likelihood is clamped; infinite ends clamp nothing.
+// The range to which a record's log-likelihood is clamped; infinite ends clamp nothing.
 struct LoglikRange {
   double low, high;
 };
@@ -57,7 +57,7 @@ struct GradientGrid {
   double per_unit;  // integers per unit of gradient
 };
 
-// What the accept test needs of the records. `clipped` is secret: it leaves only through unsafe diagnostics.
+// What the accept test needs from the records. `clipped` is secret: only unsafe diagnostics release it.
 struct RatioSum {
   int64_t sum = 0;
   int64_t sum_squares = 0;
@@ -71,8 +71,8 @@ struct RatioSum {
   }
 };
 
-// What the core knows of a model before it sees a record. A model without slopes has a fixed number of
-// parameters; its predictor is the record's only column.
+// What the core knows about a model before it sees a record. A model without slopes has a fixed number of
+// parameters, and its predictor is the record's only column.
 template <class M>
 concept ModelFacts = requires {
   { M::name } -> std::convertible_to<std::string_view>;
@@ -82,7 +82,7 @@ concept ModelFacts = requires {
   requires M::has_slopes || M::parameters >= 1;
 };
 
-// log p(x | theta) and its gradient, eight records at a time. A softmax has its own (kernels/softmax.hpp).
+// log p(x | theta) and its gradient for eight records. A softmax has its own (kernels/softmax.hpp).
 template <class M, class Types>
 concept Likelihood = requires(typename Types::Doubles predictor, typename Types::Doubles target,
                               const typename Types::Prepared& prepared) {
@@ -90,7 +90,7 @@ concept Likelihood = requires(typename Types::Doubles predictor, typename Types:
   { M::score(predictor, target, prepared) } noexcept -> std::same_as<typename Types::Score>;
 };
 
-// `Types` is ModelTypes of models/prepared.hpp, of one instruction set.
+// `Types` is ModelTypes (models/prepared.hpp) of one instruction set.
 template <class M, class Types>
 concept Model = ModelFacts<M> && (M::has_classes || Likelihood<M, Types>) &&
                 requires(const ModelSpec& spec, const double* theta, double* slopes) {
@@ -100,8 +100,8 @@ concept Model = ModelFacts<M> && (M::has_classes || Likelihood<M, Types>) &&
 class Stream;
 class Parameters;  // the public numbers of a sampler by name: samplers/parameters.hpp
 
-// theta moves along g, the noised gradient of minus the log density; all that a sampler carries from step to
-// step is a function of released quantities, allocated by start(dim), and named by state() as a tuple of
+// theta moves along g, the noised gradient of minus the log density. Everything that a sampler keeps between
+// steps is a function of released quantities. start(dim) allocates it, and state() returns it as a tuple of
 // references (samplers/state.hpp), so that a checkpoint can hold it.
 template <class S>
 concept GradientSampler = std::constructible_from<S, const Parameters&> && std::copyable<S> &&

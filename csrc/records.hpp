@@ -1,17 +1,17 @@
-// The private rows as the kernels see them, and which of them a sum visits (concepts.hpp says what they
-// mean).
+// The private rows as the kernels see them, and which of them a sum visits (concepts.hpp defines the
+// terms).
 #pragma once
 
 #include <cstdint>
 
 namespace pydpmc {
 
-// fixed16: features are whole numbers of fixed16_step, the target is a float in
-// the two numbers after them.
+// fixed16: features are integers in units of fixed16_step; the target is a float, stored in the two numbers
+// after them.
 enum class Storage : int { float64, float32, fixed16 };
-constexpr double fixed16_step = 0x1p-14;  // a power of two, so that to multiply by it is exact
+constexpr double fixed16_step = 0x1p-14;  // a power of two, so multiplication by it is exact
 
-// |x|^2 of every row, if they are at hand: in an array of their own, or within the rows.
+// |x|^2 of every row, if available: in a separate array or within the rows.
 struct RowSquares {
   const double* first = nullptr;
   int64_t stride = 1;
@@ -20,14 +20,14 @@ struct RowSquares {
   [[gnu::always_inline]] const double* of(int64_t row) const noexcept { return first + row * stride; }
 };
 
-// Rows once more, short: the blocks of columns that are one-hot as codes, a code being the column that has
-// the row's one value, or `columns` of the records if none has it; their other columns as numbers. Of single
-// records with a target, if they are at hand. kernels/gradient/coded_gradient.hpp says what a row holds.
+// A second, shorter copy of the rows. One-hot blocks of columns are stored as codes: a code is the column
+// that holds the row's one value, or `columns` if there is none. Other columns are stored as numbers. Only
+// for single records with a target. kernels/gradient/coded_gradient.hpp describes the layout of a row.
 struct CodedRows {
   const double* first = nullptr;
   int stride = 0;  // doubles from row to row
   int numbers = 0, codes = 0;
-  int padded = 0;  // numbers, to a multiple of four
+  int padded = 0;  // numbers, rounded up to a multiple of four
   const int32_t* number_columns = nullptr;
 
   [[gnu::always_inline]] explicit operator bool() const noexcept { return first != nullptr; }
@@ -42,7 +42,7 @@ struct Records {
   int stride;       // numbers from row to row
   bool has_target;  // the target, if any, is at index `columns`
 
-  // The unit of privacy is a group of rows, from group_start[g] to group_start[g + 1] - 1, or a row if null.
+  // The unit is a group, rows group_start[g] to group_start[g + 1] - 1, or a single row if this is null.
   const int64_t* group_start = nullptr;
   int64_t groups = 0;
   RowSquares squares{};
@@ -54,9 +54,9 @@ struct Records {
   }
 };
 
-// The units that a sum visits: those named by `index`, or first ..
-// first+count-1 without one. Those of the next step, if known, may be fetched
-// early.
+// The units that a sum visits: those listed in `index`, or first .. first+count-1
+// if there is none. The units of the next step, if they are known, may be
+// prefetched.
 struct Batch {
   const uint32_t* index;
   int64_t count;

@@ -1,4 +1,4 @@
-"""The accountant without data: price a composition, then find what a budget buys."""
+"""Use the accountant without data: price a composition, then find the number of steps within a budget."""
 
 from pydpmc import accounting as acc
 
@@ -12,7 +12,7 @@ for delta in (1e-5, 1e-6, 1e-8):
     print(f"delta = {delta:g}: epsilon = {study.epsilon(delta):.4f}")
 
 steps = acc.calibrate(lambda steps: [(bit, steps), (noise, 10)], epsilon=2.0, delta=1e-6)
-print(f"\nepsilon = 2 pays for {steps} accept bits beside the 10 noisy sums")
+print(f"\nepsilon = 2 pays for {steps} accept bits in addition to the 10 noisy sums")
 
 repeated = acc.combine([study, study])
 print(f"the same study twice: epsilon = {repeated.epsilon(1e-6):.4f}")

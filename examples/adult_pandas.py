@@ -1,4 +1,4 @@
-"""Adult from a CSV file to ArviZ plots and a report, as in a notebook."""
+"""Analyse Adult from a CSV file to ArviZ plots and a report, as in a notebook."""
 
 # needs: pandas, arviz, adult_train.csv.gz (UCI Adult, with a line of column names)
 import arviz as az

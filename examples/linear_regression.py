@@ -1,4 +1,4 @@
-"""Linear regression with unknown sigma. A residual has no bound, so a clip is given, and it may bias the draws."""
+"""Fit a linear regression with unknown sigma. Residuals have no bound, so a clip is given; it may bias the draws."""
 
 import numpy as np
 

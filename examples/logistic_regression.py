@@ -1,4 +1,4 @@
-"""Logistic regression with a Lipschitz bound: nothing is clipped, the guarantee needs no assumption."""
+"""Fit a logistic regression by Barker's test. It has a Lipschitz bound, so nothing is clipped."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The mixture of Heikkilä et al. (2019) on minibatches of 2,000 of 200,000 records."""
+"""Sample the mixture of Heikkilä et al. (2019) with minibatches of 2,000 of 200,000 records."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""SGLD on logistic regression: the noise that Langevin dynamics need is the noise that pays for privacy."""
+"""Fit a logistic regression by SGLD: the noise of the Langevin dynamics is also the noise that gives privacy."""
 
 import numpy as np
 

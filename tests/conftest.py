@@ -1,4 +1,4 @@
-"""What the tests share: one fixed source of test data, and the instruction set that each finds as it was."""
+"""What the tests share: one fixed source of test data, and a fixture that restores the instruction set."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What holds for everything in the lists: what may leave a run, and that records steer nothing but accept bits."""
+"""What holds for every listed model and sampler: what may leave a run, and that records change only accept bits."""
 
 import dataclasses
 import re

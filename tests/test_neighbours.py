@@ -1,4 +1,4 @@
-"""Neighbouring tables, replayed with the same noise: records steer accept bits and nothing else (bars A1, A2)."""
+"""Neighbouring tables, replayed with the same noise: records change accept bits and nothing else."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""The recipes of CONTRIBUTING.md hold: its steps, followed to the letter in a copy of the tree, give what passes."""
+"""The recipes of CONTRIBUTING.md work: following them to the letter in a copy of the tree gives code that passes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rooms import one way: each only what stands above it, and function-level imports are for optional packages."""
+"""A room imports only rooms above it, and function-level imports are for optional packages only."""
 
 import ast
 from pathlib import Path

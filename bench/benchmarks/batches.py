@@ -1,4 +1,4 @@
-"""Indices of batches in increasing order, ns each, drawn as in a run."""
+"""Nanoseconds per index of a batch, drawn in increasing order as in a run."""
 
 import time
 

@@ -72,7 +72,7 @@ class Sgld:
 
 
 class Categories:
-    """The shapes of W2 and W3 with columns that are mostly one-hot: as codes, or multiplied out."""
+    """The shapes of W2 and W3 with columns that are mostly one-hot: stored as codes, or as full rows."""
 
     timeout = 300
     params = (("W2", "W3"), ("codes", "multiplied out"))

@@ -1,4 +1,4 @@
-"""W4: rounded normals beside numpy's, ns each."""
+"""W4: nanoseconds per rounded normal, and per normal of numpy."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""Figure 2 of Wang, Fienberg and Smola (2015) on Abalone and Adult, with pydpmc's samplers beside its methods.
+"""Repeat figure 2 of Wang, Fienberg and Smola (2015) on Abalone and Adult, and add pydpmc's samplers.
 
 python wang2015.py [--runs 10] [--data abalone adult] [--methods ...]   runs, and keeps the figures in wang2015.json
 python wang2015.py --table                                              prints them
@@ -68,8 +68,8 @@ METHODS: dict[str, Fit] = {
     "pydpmc Langevin": lambda s, e, c, rng: private(s, e, dp.Langevin(bias=BIAS), c),
     "pydpmc Hybrid": hybrid,
 }
-# What each method's constant may be: penalty (times epsilon where there is noise), radius, prior scale, or w. For
-# Adult, where a fit takes seconds, values that were never best in a first look with two runs each are left out.
+# The candidates for each method's constant: penalty (times epsilon if there is noise), radius, prior scale, or w. For
+# Adult, where a fit takes seconds, values that were never best in a first trial of two runs each are left out.
 CONSTANTS: dict[str, dict[str, tuple[float, ...]]] = {
     "abalone": {
         "non-private": (0.01, 0.1, 1.0),

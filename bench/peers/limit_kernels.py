@@ -1,4 +1,4 @@
-"""The limit kernels: the shared ones where they compile (AVX-512), else the portable ones beside this file."""
+"""The limit kernels: the shared ones if they compile (AVX-512), otherwise the portable ones in this folder."""
 
 import ctypes as ct
 import subprocess

@@ -1,4 +1,4 @@
-"""SGLD (W2, W3) of pydpmc beside the limit kernels, one thread, in interleaved rounds. See ../README.md."""
+"""Compare SGLD (W2, W3) of pydpmc with the limit kernels, on one thread, in interleaved rounds. See ../README.md."""
 
 import argparse
 import statistics
@@ -20,7 +20,7 @@ DTYPES = {"float64": (np.float64, "64"), "float32": (np.float32, "32"), "fixed16
 
 
 def seconds(run):
-    """Return CPU seconds of this thread, which other processes on the machine disturb less than the clock."""
+    """Return CPU seconds of this thread; other processes disturb them less than wall-clock time."""
     started = time.thread_time()
     run()
     return time.thread_time() - started

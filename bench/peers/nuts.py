@@ -1,4 +1,4 @@
-"""NUTS of pydpmc beside PyMC, nutpie and NumPyro on one logistic regression. See ../README.md.
+"""Compare NUTS of pydpmc with PyMC, nutpie and NumPyro on one logistic regression. See ../README.md.
 
 Effective draws per second: the least bulk ESS over the coefficients (the same estimator for all), over the wall-clock
 time of warm-up and draws, and over the processor time, which means more on a machine that others use. Compilation is
@@ -149,7 +149,7 @@ def measured(name, options):
 
 
 def apart(name, options):
-    """Run one peer in a process of its own: thread pools of several do not always get along in one."""
+    """Run one peer in a process of its own, because the thread pools of several peers can conflict."""
     numbers = [f"--{key}={getattr(options, key)}" for key in ("n", "d", "draws", "warmup", "threads")]
     command = [sys.executable, __file__, *numbers, "--inside", name]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

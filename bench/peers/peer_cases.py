@@ -45,7 +45,7 @@ def _anchor_w23(anchors):
 
 
 def w1(anchors, barker, share):
-    """W1, each in its own steps."""
+    """W1: pydpmc and its peers, each with its own number of steps."""
     data = common.mixture_data()
     x = np.ascontiguousarray(data._rows[:, 0])
     fast, slow = int(30_000 * share), int(3000 * share)
@@ -76,7 +76,7 @@ def _sgld_run(data, steps, batch, chains=1, threads=1):
 
 
 def sgld(workload, bits, anchors, limit, share):
-    """W2 or W3 with peers in float64 or float32; of pydpmc float64, or float32 and fixed16."""
+    """W2 or W3 with peers in float64 or float32; pydpmc in float64, or in float32 and fixed16."""
     n, columns, batch, _ = gradients.Sgld.workloads[workload]
     steps = {name: max(2, int(count * share)) for name, count in STEPS[workload].items()}
     x, y = (a.astype(f"float{bits}") for a in gradients.logistic_arrays(n, columns))
@@ -106,7 +106,7 @@ def sgld(workload, bits, anchors, limit, share):
 
 
 def categories(workload, anchors, limit, share):
-    """The shape of W2 or W3, most columns one-hot: of pydpmc as codes and, like the others, multiplied out."""
+    """The shape of W2 or W3 with mostly one-hot columns: pydpmc with codes and, like the peers, with full rows."""
     n, _, batch, _ = gradients.Sgld.workloads[workload]
     x, y, blocks = gradients.category_arrays(n, *gradients.CATEGORIES[workload])
     table = limit.lib.make64(x.ctypes.data, y.ctypes.data, *x.shape)
@@ -166,7 +166,7 @@ def w1_full(threads):
 
 
 def _normals_on(barker, threads):
-    """Normals of the limit kernel on so many threads, each in a cache of its own: what the machine itself allows."""
+    """Normals of the limit kernel on so many threads, each within its own cache: what the machine itself can reach."""
     buffers = [np.empty(NORMALS) for _ in range(threads)]
 
     def fill(out):  # one call: between calls threads would wait for the interpreter
@@ -205,7 +205,7 @@ def _serve(workload, pipe):
 
 
 def _in_two_processes(workload):
-    """A chain in each of two processes at the same time, which share nothing: all that two threads could reach here."""
+    """One chain in each of two simultaneous processes, which share nothing: the most that two threads could reach."""
     context = multiprocessing.get_context("spawn")
     pipes = []
     for _ in range(2):

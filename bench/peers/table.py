@@ -1,4 +1,4 @@
-"""pydpmc beside its peers and the limit kernels in one run, one core each: tables in Markdown, figures in JSON.
+"""Compare pydpmc with its peers and the limit kernels, on one core each: tables in Markdown, figures in JSON.
 
 python table.py [--quick] [--only W1 W2 ...] [--json FILE] [--anchors DIR]
 """
@@ -32,7 +32,7 @@ def heading(title, *columns):
 
 
 def on_one_core(title, unit, makers, rounds):
-    """Time each case on one core; print its best rate, its share of the limit kernel's, and how often ours it is."""
+    """Time each case on one core; print its best rate, its ratio to the limit kernel's, and pydpmc's ratio to it."""
     with one_core():
         found = rates(available(makers), rounds)
     limit = next(iter(found.values()))
@@ -60,7 +60,7 @@ def indices():
 
 
 def full_pass(barker, rounds):
-    """W1-full: bytes that a step moves per second of wall-clock, beside a sequential read of as many."""
+    """W1-full: bytes that a step moves per second of wall-clock time, and the rate of a sequential read of as many."""
     found = {}
     for threads in (1, 2):
         run, steps, size = peer_cases.w1_full(threads)

@@ -1,4 +1,4 @@
-"""W1 of pydpmc beside the limit kernel and its peers, in one interleaved run. See ../README.md."""
+"""Compare W1 of pydpmc with the limit kernel and its peers in interleaved rounds. See ../README.md."""
 
 import argparse
 import subprocess

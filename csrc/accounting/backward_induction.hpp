@@ -38,7 +38,7 @@ static void tabulate_pairs(const double* __restrict upper, const double* __restr
   for (std::size_t k = 0; k < n; ++k) quarter_inverse_sags[k] = 0.25 / sags[k];
 }
 
-// The bracket's bound on one cell of t that is not at its end.
+// Bounds the bracket on one cell of t, except at the cell's end.
 static inline double cell_maximum(double here, double next, double sag, double quarter_inverse_sag) {
   const double lift = sag + (next - here);
   const double positive = lift < 0.0 ? 0.0 : lift;
@@ -46,8 +46,8 @@ static inline double cell_maximum(double here, double next, double sag, double q
   return here + climb * (climb * quarter_inverse_sag);
 }
 
-// Raises best[i] to the maximum over two cells of t; here[i], the bracket at their start, becomes that at
-// their end: there the next two start, or t = s, where best began.
+// Raises best[i] to the maximum over two cells of t. here[i] holds the bracket at their start, and afterwards
+// at their end, where the next two cells start. (The last end, t = s, is the value that best started with.)
 PYDPMC_VECTOR_CLONES
 static void raise_to_maximum_of_two(double* __restrict best, double* __restrict here, std::size_t n,
                                     const double* __restrict lower, const double* __restrict rises,
@@ -104,8 +104,8 @@ class BitInduction {
     first_ = first;
   }
 
-  // V(-i d) for i = 0..depth, raised by the rounding of `steps` steps (all terms are non-negative) and by
-  // what underflowed.
+  // V(-i d) for i = 0..depth, raised by the rounding errors of `steps` steps (all terms are non-negative) and
+  // by the underflow.
   std::vector<double> values(std::size_t steps) {
     const std::size_t zero = padding_ + depth_;
     extend(padding_, zero);
@@ -117,7 +117,7 @@ class BitInduction {
   }
 
  private:
-  // Below the nodes V of the lowest; above zero the symmetry of the game.
+  // Fills nodes below the lowest one with its value, and nodes above zero by the symmetry of W.
   void extend(std::size_t first, std::size_t zero) {
     const std::size_t lowest = std::max(first_, first);
     std::fill(&value_[first - padding_], &value_[lowest], value_[lowest]);
@@ -125,7 +125,7 @@ class BitInduction {
       value_[zero + k] = growth_[k] + (1.0 + growth_[k]) * value_[zero - k];
   }
 
-  // The n nodes from `first` on. Cell j of node i takes the pair of nodes i + j - cells and i + j.
+  // Computes the n nodes from `first` on. Cell j of node i uses the pair of nodes i + j - cells and i + j.
   void raise(std::size_t first, std::size_t n) {
     const double* upper = &value_[first];
     const double* lower = upper - padding_;

@@ -28,7 +28,7 @@ inline Cell contracted(Cell cell, double v_max) {
 
 class CellBound {
  public:
-  // The nodes a for which it is wanted lie in `nodes`.
+  // `nodes` holds the values of a for which the bound is wanted.
   CellBound(const AcceptBit& bit, const Cell& cell, Interval nodes) {
     const Interval moved{std::max(0.0, cell.v.lo + cell.tau.lo),
                          std::min(bit.v_max, cell.v.hi + cell.tau.hi)};
@@ -50,8 +50,8 @@ class CellBound {
   bool empty() const { return corners_ == 0; }
   double from() const { return from_.cdf; }
 
-  // Largest value over the cell of the first-order Taylor polynomial at its centre; attained at a point of
-  // the domain.
+  // Returns the largest value over the cell of the first-order Taylor polynomial at its centre. A point of
+  // the domain attains it.
   double linear(double a) const {
     const double slope_v = -0.5 * (to_.slope - a * from_.slope);
     double corner = corner_[0].offset + slope_v * corner_[0].u;
@@ -86,7 +86,7 @@ class CellBound {
  private:
   static constexpr double kRounding = 1e-12;  // relative error of F as computed, with a wide margin
 
-  // A guess, since it is costly and optional; in a small cell the polynomial is always the better bound.
+  // A heuristic: the monotone bound is costly, and in a small cell the polynomial is always the better bound.
   bool monotone_may_help(double a) const {
     const double guess = to_.cdf + dx_ * to_.pdf - a * (from_.cdf - dx_ * from_.pdf);
     return guess < linear(a) + remainder(a);

@@ -4,9 +4,9 @@
 
 namespace pydpmc {
 
-// A cell is settled at a node when its bound is within `slack` of a value that is attained, or when its
-// curvature is what a change of a by `slack * (a - 1 + 1e-9)` makes (1e-9: the error of arithmetic that is
-// charged anyway). Neither affects validity, only tightness.
+// A cell is settled at a node if its bound is within `slack` of an attained value, or if its curvature is no
+// larger than the effect of changing a by `slack * (a - 1 + 1e-9)` (1e-9 is the arithmetic error that is
+// charged anyway). Both rules affect only how tight the bound is, not its validity.
 struct Refinement {
   double slack = 1e-3;
   std::size_t max_cells = 400'000;

@@ -1,5 +1,5 @@
-// The law of N(0, variance) + V_cor, V_cor atomic: its distribution function, derivatives, and proven bounds
-// of them.
+// The law of N(0, variance) + V_cor with a discrete V_cor: its distribution function, the derivatives of
+// that, and proven bounds on both.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -34,7 +34,7 @@ class MixtureLaw {
   using F8 = baseline::F8;
 
  public:
-  // Filled up with atoms of no weight to whole vectors.
+  // Padded to whole vectors with atoms of weight zero.
   MixtureLaw(std::vector<double> atoms, std::vector<double> weights)
       : atoms_(std::move(atoms)), weights_(std::move(weights)) {
     const std::size_t whole = (atoms_.size() + baseline::lanes - 1) / baseline::lanes * baseline::lanes;
@@ -58,7 +58,7 @@ class MixtureLaw {
     return {cdf, total(pdf), total(slope)};
   }
 
-  // Range of F(x) over an interval of variances, term by term: each normal term is monotone in the variance.
+  // The range of F(x) over an interval of variances, by terms: each normal term is monotone in the variance.
   Interval cdf_range(double x, Interval variance) const {
     const double widest = 1.0 / std::sqrt(variance.lo), narrowest = 1.0 / std::sqrt(variance.hi);
     Interval sum{0.0, 0.0};
@@ -98,7 +98,7 @@ class MixtureLaw {
     return sum;
   }
 
-  // Never too small: far out it stays at 1e-308.
+  // An upper bound: in the far tail it stays at 1e-308.
   PYDPMC_INLINE static F8 gauss(F8 t) {
     return baseline::exp_below_zero(-0.5 * t * t) * (0.5 * std::numbers::inv_sqrtpi * std::numbers::sqrt2);
   }

@@ -5,12 +5,12 @@
 
 namespace pydpmc::accounting {
 
-// Rounding t / sqrt 2 costs t^2 ulps in the lower tail, std::erfc a few.
+// Rounding t / sqrt 2 costs t^2 ulps in the lower tail; std::erfc costs a few.
 inline double normal_cdf(double t) { return 0.5 * std::erfc(-t * (0.5 * std::numbers::sqrt2)); }
 
-// exp(x^2) erfc(x) for x >= 0. Below `series_start` x^2 is taken in two parts, so that its rounding is not
-// raised to the exponent, and erfc is a normal number; above, the asymptotic series alternates, so that it is
-// off by less than its first term left out, 4e-19.
+// exp(x^2) erfc(x) for x >= 0. Below `series_start`, x^2 is split into two parts, so that exp does not
+// magnify its rounding, and erfc does not underflow. Above it the asymptotic series alternates, so its error
+// is less than the first omitted term, 4e-19.
 inline double erfcx(double x) {
   constexpr double series_start = 25.0;
   if (x < series_start) {

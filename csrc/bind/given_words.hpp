@@ -1,4 +1,4 @@
-// Words given by a test, in place of a stream.
+// Words that a test provides in place of a stream.
 #pragma once
 
 #include <pybind11/numpy.h>

@@ -28,8 +28,8 @@ Sampling sampling_of(const std::string& name) {
 
 constexpr double smallest = 0x1p-200, largest = 0x1p200;  // far from underflow and overflow of the grid step
 
-// The grid must be finer than the noise at every noise level, and so must each record's integers fit. Public
-// numbers alone decide.
+// At every noise level the grid must be finer than the noise, and each record's integers must fit. Public
+// numbers alone decide this.
 void require_grids(const QuerySpec& query, const std::vector<double>& noise) {
   for (double sd : noise) {
     require(sd >= smallest && sd <= largest, "noise must lie between 2^-200 and 2^200");

@@ -1,4 +1,4 @@
-// The loops over records, bare: for tests and audits only. What these return is not private.
+// The bare loops over records, for tests and audits only. What these functions return is not private.
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>

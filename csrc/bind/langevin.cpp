@@ -17,7 +17,7 @@ namespace pydpmc {
 
 namespace {
 
-constexpr double farthest_noise = 0x1p37;  // in grid steps: twice the farthest draw
+constexpr double farthest_noise = 0x1p37;  // in grid steps: twice the largest draw
 constexpr double headroom = 0x1p61;
 
 Box box_of(const std::vector<double>& centre, const std::vector<double>& radius, double unit, int dim) {
@@ -33,7 +33,7 @@ Box box_of(const std::vector<double>& centre, const std::vector<double>& radius,
   return box;
 }
 
-// The kernel rounds a record's gradient exactly below 2^50; sums and one drift must fit 64 bits.
+// The kernel rounds a record's gradient exactly below 2^50; sums and one drift must fit into 64 bits.
 void require_headroom(double clip, double gradient_unit, int64_t n, double weight, double step_size,
                       const Prior& prior, const Box& box) {
   const double one = clip / gradient_unit, unit = Langevin::grid_unit(step_size);

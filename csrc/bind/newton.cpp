@@ -23,15 +23,15 @@ namespace {
 
 constexpr double smallest = 0x1p-200, largest = 0x1p200;  // far from underflow and overflow of a grid step
 constexpr int most_look_dim = 4096;
-constexpr int64_t most_look_block = 4096;  // whose sums fit 64 bits
+constexpr int64_t most_look_block = 4096;  // sums over so many records fit into 64 bits
 
 bool has_look(ModelKind kind) {
   return PYDPMC_ISA::with_model(kind,
                                 []<class Model>(Model) noexcept { return PYDPMC_ISA::has_terms<Model>; });
 }
 
-// A record's integers stay below 2^50, and the rescaling of sums within 128 bits. Public numbers alone
-// decide.
+// Requires that a record's integers stay below 2^50 and the rescaled sums within 128 bits. Public numbers
+// alone decide this.
 void require_look(const LookSpec& spec, int dim) {
   for (double x : {spec.clip, spec.sigma, spec.curvature_clip, spec.tau})
     require(x >= smallest && x <= largest, "clips and noise must lie between 2^-200 and 2^200");
@@ -72,7 +72,7 @@ class BoundNewtonRun {
     return Array(static_cast<py::ssize_t>(released.size()), released.data());
   }
 
-  // As doubles in units of the noise's grid; exact below 2^53.
+  // Returned as doubles in units of the noise's grid, which is exact below 2^53.
   Array bare(const std::vector<double>& theta, double clip, double sigma, double curvature_clip, double tau,
              double largest_square, std::array<double, 2> limits, bool outer, std::vector<int> block_of,
              int threads, int64_t block) {

@@ -1,4 +1,4 @@
-// NutsRun, and the log density it moves on (for tests). What these return is not private.
+// NutsRun, and for tests the log density that it samples from. What these return is not private.
 #include "run/nuts.hpp"
 
 #include <pybind11/numpy.h>
@@ -39,7 +39,7 @@ class BoundNutsRun {
                                      NutsSpec{chains_->warmup(), target_accept, max_depth, jitter});
   }
 
-  // Blocks are of a size of their own: sums of doubles must not depend on it.
+  // The block size is fixed: sums of doubles must not depend on the caller's choice.
   void advance(int64_t steps, int threads, int64_t) {
     require(steps >= 0 && threads >= 1, "steps and threads must be positive");
     py::gil_scoped_release nogil;

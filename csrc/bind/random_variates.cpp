@@ -1,4 +1,4 @@
-// pydpmc._core.random, second half: what is drawn from a stream.
+// pydpmc._core.random, second part: variates drawn from a stream.
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 

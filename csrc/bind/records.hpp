@@ -1,4 +1,4 @@
-// Records and models from what Python hands over: checks of shapes and names, never of values.
+// Makes records and models from Python's arguments: checks shapes and names, never values.
 #pragma once
 
 #include <pybind11/numpy.h>
@@ -17,8 +17,8 @@
 namespace pydpmc {
 
 using Array = pybind11::array_t<double, pybind11::array::c_style>;
-using RowsArray = pybind11::array;                                                   // of any of the storages
-using Starts = std::optional<pybind11::array_t<int64_t, pybind11::array::c_style>>;  // of groups
+using RowsArray = pybind11::array;                                                   // of any storage type
+using Starts = std::optional<pybind11::array_t<int64_t, pybind11::array::c_style>>;  // first rows of groups
 
 inline void require(bool condition, const char* message) {
   if (!condition) throw std::invalid_argument(message);
@@ -58,8 +58,8 @@ inline Records records_of(const RowsArray& rows, int columns, bool has_target,
           starts ? starts->size() - 1 : 0};
 }
 
-// Rows with one-hot blocks as codes, the columns of their numbers, and how many codes they have. That each
-// code is a column, or the number of columns, is pydpmc/data/one_hot.py's to see to: a pass over all rows.
+// Rows with one-hot blocks as codes, the columns of the uncoded features, and the number of codes.
+// pydpmc/data/one_hot.py makes valid codes; checking them here would take a pass over all rows.
 using Coded = std::optional<std::tuple<Array, pybind11::array_t<int32_t, pybind11::array::c_style>, int>>;
 
 inline CodedRows coded_of(const Coded& coded, const Records& records) {
@@ -77,7 +77,7 @@ inline CodedRows coded_of(const Coded& coded, const Records& records) {
   return {rows.data(), static_cast<int>(rows.shape(1)), numbers, codes, padded, columns.data()};
 }
 
-// |x|^2 of every row: an array of its own, or a column of the rows.
+// |x|^2 of every row, from a separate array or from a column of the rows.
 using Squares = std::optional<pybind11::array_t<double, 0>>;
 
 inline RowSquares squares_of_rows(const Squares& squares, int64_t rows) {

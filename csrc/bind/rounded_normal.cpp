@@ -1,4 +1,4 @@
-// pydpmc._core.random, the privacy noise: its draws, and for the tests its table and its decisions.
+// pydpmc._core.random, the privacy noise: its draws and, for tests, its table and its decisions.
 #include "random/noise/rounded_normal.hpp"
 
 #include <pybind11/numpy.h>
@@ -27,7 +27,7 @@ py::tuple draw_from_words(const Words& words) {
   return py::make_tuple(value, given.used);
 }
 
-// The draws that 48 bits settle, and which of them do not.
+// The draws that 48 bits decide, and a list of those that they do not decide.
 py::tuple candidates(const Words& words) {
   const auto count = static_cast<std::size_t>(words.size());
   if (count > std::size_t{1} << 16) throw py::value_error("at most 2^16 words");

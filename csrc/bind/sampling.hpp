@@ -1,4 +1,4 @@
-// What every binding that samples units checks.
+// The checks of every binding that samples units.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Target and Chains, which every run is made of.
+// Binds Target and Chains, from which every run is constructed.
 #include "bind/target.hpp"
 
 #include <pybind11/numpy.h>

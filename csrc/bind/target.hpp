@@ -1,4 +1,4 @@
-// Target and Chains as Python makes them: checked once, whatever runs on them. Both keep their arrays alive.
+// Target and Chains as Python constructs them: checked once for all runs. Both keep their arrays alive.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ inline Prior prior_of(const Array& table, int dim) {
   return prior;
 }
 
-// The arguments of the Target in Python. What comes to say about records, such as weights, belongs here.
+// The arguments of Target in Python. Further facts about records, such as weights, belong here.
 struct TargetArguments {
   RowsArray rows;
   int columns;
@@ -60,7 +60,7 @@ class BoundTarget {
   const Records& records() const { return target_.records; }
   const TargetArguments& given() const { return given_; }
 
-  // Every run on single records says so.
+  // Called by every run that cannot handle groups.
   void require_single_records() const {
     require(!target_.records.group_start, "this run takes single records, not groups");
   }
@@ -81,7 +81,7 @@ class BoundChains {
     require(warmup >= 0 && thin >= 1, "warmup must be at least 0 and thin at least 1");
   }
 
-  // With a key of its own for every run, unless there is a seed.
+  // Every run gets a key of its own, unless a seed is given.
   Chains of(const Target& target) {
     require(init_.shape(1) == target.model.dim, "init and prior differ in the length of theta");
     return {seed_ ? key_from_seed(*seed_) : key_from_os(), !seed_.has_value(),
@@ -102,7 +102,7 @@ class BoundChains {
   std::optional<uint64_t> seed_;
 };
 
-// What a run holds on to.
+// Keeps the Python objects alive that a run refers to.
 using TargetHandle = std::shared_ptr<BoundTarget>;
 using ChainsHandle = std::shared_ptr<BoundChains>;
 

@@ -33,7 +33,7 @@ struct KernelTable {
                           double* slopes, const Batch&, const Grid&) noexcept;
   void (*gradient_sums)(const ModelSpec&, const Records&, const double* theta, double* slopes, const Batch&,
                         const GradientGrid&, std::int64_t* sums) noexcept;
-  // Records for which has_narrow_sums(), on a narrow_grid().
+  // For records with has_narrow_sums(), on a narrow_grid().
   void (*narrow_sums)(const ModelSpec&, const Records&, const double* theta, double* slopes, const Batch&,
                       const GradientGrid&, std::int64_t* sums) noexcept;
   void (*moment_sums)(const ModelSpec&, const Records&, const double* theta, double* slopes, const Batch&,
@@ -43,13 +43,13 @@ struct KernelTable {
                       std::int64_t begin, std::int64_t end, const LoglikRange&, double* out) noexcept;
 };
 
-// The best table this CPU can run; PYDPMC_ISA in the environment names another (for tests).
+// The best table that this CPU can run; PYDPMC_ISA in the environment selects another (for tests).
 const KernelTable& kernels();
 
-// Names of all tables this CPU can run, best last.
+// The names of all tables that this CPU can run, the best one last.
 std::vector<std::string> available_isas();
 
-// Switches to the table of that name; false if this CPU or build lacks it.
+// Switches to the table of that name; returns false if this CPU or build lacks it.
 bool use_isa(const std::string& isa);
 
 }  // namespace pydpmc

@@ -1,4 +1,4 @@
-// Compiled once per instruction set (see CMakeLists.txt): the only code that loops over records.
+// Compiled once per instruction set (see CMakeLists.txt): all loops over records but those of a look.
 #include "isa/dispatch.hpp"
 #include "kernels/gradient/gradient_kernels.hpp"
 #include "kernels/gradient/narrow_gradient.hpp"

@@ -39,7 +39,7 @@ PYDPMC_INLINE double sum_lanes(const F8& x) noexcept {
 
 typedef double Quad __attribute__((vector_size(32)));
 
-// Lanes k and k + 4 together, of however many parts.
+// Adds lanes k and k + 4, whatever the number of parts.
 template <class Part>
 PYDPMC_INLINE Quad fold(const Part* x) noexcept {
   if constexpr (sizeof(Part) == 64)
@@ -50,7 +50,7 @@ PYDPMC_INLINE Quad fold(const Part* x) noexcept {
     return __builtin_shufflevector(x[0] + x[2], x[1] + x[3], 0, 1, 2, 3);
 }
 
-// The sums of the lanes of four vectors, each in the order of sum_lanes.
+// The lane sums of four vectors, each in the order of sum_lanes.
 PYDPMC_INLINE Quad sums_of(const F8* x) noexcept {
   const Quad a = fold(x[0].p), b = fold(x[1].p), c = fold(x[2].p), d = fold(x[3].p);
   const Quad ac = __builtin_shufflevector(a, c, 0, 1, 4, 5) + __builtin_shufflevector(a, c, 2, 3, 6, 7);
@@ -58,17 +58,17 @@ PYDPMC_INLINE Quad sums_of(const F8* x) noexcept {
   return __builtin_shufflevector(ac, bd, 0, 4, 2, 6) + __builtin_shufflevector(ac, bd, 1, 5, 3, 7);
 }
 
-// Nothing is fetched ahead of its turn.
+// Prefetches nothing.
 struct FetchNothing {
   static constexpr bool comes_by_itself = false;
   PYDPMC_INLINE void operator()(int, int) const noexcept {}
 };
 constexpr FetchNothing fetch_nothing;
 
-// Rows of four or more columns are padded to a multiple of four
-// (pydpmc/data.py), and slopes are zero beyond the last column, so that half
-// vectors may be read whole. Several rows at a time hide the latency of the
-// adds; meanwhile fetch(r, j) may ask for columns j .. j+7 of other rows.
+// Rows of four or more columns are padded to a multiple of four (pydpmc/data/storage.py), and
+// slopes are zero beyond the last column, so that half vectors may be read whole. Several rows at a
+// time hide the latency of additions; meanwhile fetch(r, j) may prefetch columns j .. j+7 of other
+// rows.
 template <int at_once, class Scalar, class Fetch>
 PYDPMC_INLINE void dots(const Scalar* const (&row)[lanes], const double* slopes, int columns, double* out,
                         const Fetch& fetch) noexcept {
@@ -95,8 +95,8 @@ PYDPMC_INLINE void dots(const Scalar* const (&row)[lanes], const double* slopes,
   }
 }
 
-// Rows that come by themselves come fastest all eight at once. A function of its own: the loops around short
-// rows have no registers to spare.
+// Long rows, which the hardware prefetches, are fastest all eight at once. This is a separate function
+// because the loops for short rows have no registers to spare.
 template <class Scalar>
 [[gnu::noinline]] void dots_of_long(const Scalar* const (&row)[lanes], const double* slopes, int columns,
                                     double* out) noexcept {
@@ -119,7 +119,7 @@ PYDPMC_INLINE void dot8(const Scalar* const (&row)[lanes], const double* slopes,
   }
 }
 
-// The lanes value(0) .. value(7), joined in registers.
+// A vector with the lanes value(0) .. value(7), joined in registers.
 template <class Value>
 PYDPMC_INLINE F8 gather(const Value& value) noexcept {
   F8 r;
@@ -136,7 +136,7 @@ PYDPMC_INLINE F8 gather(const Value& value) noexcept {
   return r;
 }
 
-// Zero in all lanes but the first `count`.
+// x with zero in all lanes but the first `count`.
 PYDPMC_INLINE F8 only_first(int count, F8 x) noexcept {
   const F8 lane = gather([](int k) PYDPMC_LAMBDA { return static_cast<double>(k); });
   return select(lane < fill(count), x, fill(0.0));

@@ -1,6 +1,6 @@
-// The rows of a batch by eights, each found two rounds before its turn, so that it is fetched while others
-// are worked on. Those beyond the end belong to the next batch, if it is known, and must be dropped by the
-// caller.
+// The rows of a batch in groups of eight, prefetched two groups ahead, so that memory is read while earlier
+// rows are processed. Rows beyond the end of the batch belong to the next batch, if it is known; the caller
+// must drop them.
 #pragma once
 
 #include <type_traits>
@@ -9,12 +9,12 @@
 
 PYDPMC_ISA_BEGIN
 
-// Long rows come by themselves: the hardware follows eight of them from memory faster than it takes requests.
-// Not those of sixteen bits, of which more arithmetic is done a byte.
+// No software prefetch for rows of 2 kB or more: the hardware prefetcher is faster. Sixteen-bit rows are an
+// exception, because they take more arithmetic per byte.
 constexpr size_t long_row = 2048;  // bytes
 
-// Fetches into the second-level cache: the ends of its rows, where the targets are, and what the model keeps
-// of them at once, the rest when called.
+// Prefetches into the second-level cache: find() the ends of the rows, where the targets are, and their
+// squared norms; operator() the rest.
 template <class Scalar>
 struct EightRows {
   Rows<Scalar> row;
@@ -36,7 +36,7 @@ struct EightRows {
     }
   }
 
-  // A cache line of two rows, at column j.
+  // Prefetches a cache line of each of two rows, at column j.
   PYDPMC_INLINE void operator()(int r, int j) const noexcept {
     constexpr int line = 64 / static_cast<int>(sizeof(Scalar));
     if (j % line) return;
@@ -55,12 +55,12 @@ class RowQueue {
 
   PYDPMC_INLINE const EightRows<Scalar>& now() const noexcept { return eight_[now_]; }
 
-  // Those to fetch meanwhile: if they come by themselves the ones that are there.
+  // The rows to prefetch now; for long rows, which are not prefetched, the current ones.
   PYDPMC_INLINE const EightRows<Scalar>& ahead() const noexcept {
     return eight_[eight_[now_].comes_by_itself ? now_ : last()];
   }
 
-  // To the rows from i on, the eight before it having had their turn.
+  // Moves on to the rows from i on.
   PYDPMC_INLINE void advance(int64_t i) noexcept {
     if (i > 0) now_ = now_ == 2 ? 0 : now_ + 1;
     eight_[last()].find(table_, squares_, batch_, i + 2 * lanes);

@@ -10,7 +10,7 @@ PYDPMC_ISA_BEGIN
 template <class Scalar>
 using Rows = const Scalar* [lanes];
 
-// What one of the stored numbers stands for.
+// The value of one stored number.
 template <class Scalar>
 constexpr double unit_of = 1.0;
 template <>
@@ -54,7 +54,7 @@ inline auto with_storage(const Records& records, const Call& call) noexcept {
   __builtin_unreachable();
 }
 
-// call(model, table), both with their types.
+// Calls call(model, table) with the types of both.
 template <class Call>
 inline auto with_types(const ModelSpec& spec, const Records& records, const Call& call) noexcept {
   return with_model(spec.kind, [&](auto model) {
@@ -69,8 +69,8 @@ PYDPMC_INLINE void consecutive_rows(const Table<Scalar>& table, int64_t i, int c
   for (int k = 0; k < lanes; ++k) row[k] = table.row(i + (k < count ? k : 0));
 }
 
-// Requests the rows of a pass through all records some time before their turn; beyond the end to no effect.
-// Short rows take longer to compute with than to arrive, and long ones the hardware follows better by itself.
+// Prefetches rows of 64 B to 1 kB in a pass over all records; beyond the end it has no effect. Shorter rows
+// arrive faster than they are processed, and for longer ones the hardware prefetcher is better.
 template <class Scalar>
 PYDPMC_INLINE void fetch_consecutive(const Table<Scalar>& table, int64_t i) noexcept {
   constexpr int64_t shortest = 64, longest = 1024, ahead = 4096, line = 64;  // bytes

@@ -1,5 +1,5 @@
-// Softmax of eight records with a linear predictor per class each. Lanes are records and never mix; classes
-// are taken in order, so that a record's value depends on the record and theta alone. A target that is no
+// Softmax of eight records with one linear predictor per class. Lanes are records and never mix; classes are
+// taken in order, so that a record's value depends on the record and theta alone. A target that is not a
 // class gives NaN, and so do predictors that are not finite.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 PYDPMC_ISA_BEGIN
 
-// Writes the predictors of class c to p.scratch[8 c ..] and returns the largest of each record.
+// Writes the predictors of class c to p.scratch[8 c ..] and returns the largest predictor of each record.
 template <class Scalar>
 PYDPMC_INLINE F8 class_predictors(const Scalar* const (&row)[lanes], int columns,
                                   const Prepared& p) noexcept {

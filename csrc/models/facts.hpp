@@ -1,5 +1,5 @@
-// What is known of every listed model, for code that has a ModelKind in place of the type. It is not for
-// kernels, which are compiled once per instruction set: they have the type.
+// The facts of every listed model, for code that has a ModelKind in place of the type. Kernels, which are
+// compiled once per instruction set, have the type and do not use this.
 #pragma once
 
 #include <array>

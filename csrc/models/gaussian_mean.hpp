@@ -1,4 +1,4 @@
-// x ~ N(theta, sigma^2 I). The term in |x|^2 is free of theta and left out.
+// x ~ N(theta, sigma^2 I). The term in |x|^2 does not depend on theta and is left out.
 #pragma once
 
 #include "models/prepared.hpp"

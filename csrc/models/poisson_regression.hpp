@@ -1,4 +1,4 @@
-// y ~ Poisson(exp(x . beta)). log y! is free of theta and left out.
+// y ~ Poisson(exp(x . beta)). log y! does not depend on theta and is left out.
 #pragma once
 
 #include "models/prepared.hpp"

@@ -6,8 +6,8 @@
 
 PYDPMC_ISA_BEGIN
 
-// Gradient of eight log-likelihoods. With slopes: `first` times the row (and times the intercept's 1), and
-// `second` for a last coordinate such as log sigma. Without: the two coordinates of theta themselves.
+// The gradients of eight log-likelihoods. With slopes: `first` times the row (and the intercept's 1), and
+// `second` for a last coordinate such as log sigma. Without slopes: the two coordinates of theta themselves.
 struct Score {
   F8 first, second;
 };
@@ -16,13 +16,13 @@ struct Prepared {
   const double* slopes;  // zero-padded to a multiple of eight
   double offset;
   double a = 0.0, b = 0.0, c = 0.0, d = 0.0, e = 0.0, f = 0.0, g = 0.0;  // scalars of the model
-  // Several predictors: slopes of one after those of the other, an offset each, room for eight records.
+  // For several predictors: their slopes one after the other, their offsets, and room for eight records.
   int predictors = 1;
   const double* offsets = nullptr;
   double* scratch = nullptr;
 };
 
-// What the concept Model speaks of.
+// The types that the concept Model refers to.
 struct ModelTypes {
   using Doubles = F8;
   using Prepared = PYDPMC_ISA::Prepared;

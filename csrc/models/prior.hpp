@@ -11,7 +11,7 @@ enum class PriorKind : int { flat, normal, laplace, student_t };
 struct PriorTerm {
   PriorKind kind;
   double location, scale, df;
-  bool of_log;  // the coordinate is log x and the prior is stated for x > 0
+  bool of_log;  // the coordinate is log x, and the prior is the density of x > 0
 };
 
 using Prior = std::vector<PriorTerm>;

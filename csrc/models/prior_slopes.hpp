@@ -1,4 +1,4 @@
-// Slopes of the log prior in all coordinates at once: normal ones, as most are, without a division or a
+// Slopes of the log prior in all coordinates at once. Normal priors, the most common, take no division and no
 // branch.
 #pragma once
 

@@ -1,6 +1,6 @@
 // y in {0 .. k-1}, P(y = c) proportional to exp(x . beta_c). constants[0] is k. Every class has coefficients
-// of its own, none is the baseline: the prior makes them identifiable. The likelihood is in
-// kernels/softmax.hpp.
+// of its own and none is the baseline: the prior makes them identifiable. kernels/softmax.hpp computes the
+// likelihood.
 #pragma once
 
 #include "models/prepared.hpp"

@@ -1,4 +1,4 @@
-// What every run has: a target, and a place for its draws.
+// What every run has: a target, and an array for its draws.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ struct Target {
   Prior prior;
 };
 
-// Where the iterates go: draws[chain][kept][dim], every `thin`-th after `warmup` steps.
+// Where iterates are written: draws[chain][kept][dim], every `thin`-th one after `warmup` steps.
 struct Draws {
   double* out;
   int64_t warmup, thin, kept;

@@ -1,4 +1,4 @@
-// What a gradient query is, and the integer grid of its sums. Public numbers alone decide.
+// The specification of a gradient query, and the integer grid of its sums. Public numbers alone decide.
 #pragma once
 
 #include <algorithm>
@@ -19,35 +19,35 @@ enum class Sampling : int { full, without_replacement, poisson };
 struct QuerySpec {
   Sampling sampling;
   double clip;    // L: bound on the norm of one unit's contribution, rounding included
-  int64_t batch;  // b, without replacement only
+  int64_t batch;  // b, only without replacement
   std::shared_ptr<const GapTables> gaps;  // unless sampling is full
-  int64_t most;                           // units that a sample can have before any are dropped
-  double room;                            // public: as many units as a step can ever have
+  int64_t most;                           // capacity of a sample before units are dropped
+  double room;                            // public: the largest number of units in a step
   SecondMoments moments{};
 
-  // Bound on the norm of everything that one unit adds.
+  // Bounds the norm of everything that one unit adds.
   double bound() const noexcept { return std::hypot(clip, moments.bound()); }
 };
 
-// Grid steps in a standard deviation of the noise, as a power of two: the most, up to what the noise has, for
-// which sums of `room` units stay far from the ends of a 64-bit integer. Depends on public numbers alone.
+// The largest power of two of grid steps in a standard deviation of the noise, up to the resolution of the
+// noise, for which sums of `room` units stay far from overflowing 64 bits. Public numbers alone decide.
 inline int grid_bits(const QuerySpec& spec, double sd) noexcept {
   const double farthest = std::fmin(0x1p61 / spec.room, 0x1p50);
   return std::min(rounded_normal_bits, std::ilogb(farthest * (sd / spec.bound())));
 }
 
-// What floating-point errors of a computed norm and of the scaling by it may add: docs/privacy/sgld.md,
-// lemma 2.
+// Covers the floating-point errors of a computed norm and of the scaling by it: docs/privacy/sgld.md, lemma
+// 2.
 inline double below_norm_rounding(size_t dim) { return 1.0 - 1e-12 - static_cast<double>(dim) * 0x1p-53; }
 
-// The grid on which each record's integers have norm at most clip / unit: room is left for the rounding of
-// `dim` coordinates to the nearest integer.
+// The grid on which each record's integers have norm at most clip / unit: the clip is lowered by the largest
+// error of rounding `dim` coordinates to integers.
 inline GradientGrid grid_within(double clip, double unit, int dim) noexcept {
   const double room = 0.5 * std::sqrt(static_cast<double>(dim)) * unit;
   return {std::fmax(0.0, clip - room) * below_norm_rounding(static_cast<size_t>(dim)), 1.0 / unit};
 }
 
-// The grid of one step: `bits` as of grid_bits.
+// The grid of one step; `bits` comes from grid_bits.
 struct StepGrid {
   GradientGrid grid;
   int bits;

@@ -1,6 +1,6 @@
-// The one look at the records of a gradient step: a sample of units, their clipped gradients summed on an
-// integer grid, and Gaussian noise on the same grid. The grid step is the noise's standard deviation over a
-// power of two, so that the noised sum is floor(sum + N(0, sd^2)) in grid units: post-processing of the
+// The one private look at the records in a gradient step: it samples units, sums their clipped gradients on
+// an integer grid, and adds Gaussian noise on the same grid. The grid step is the noise's standard deviation
+// over a power of two, so the noised sum is floor(sum + N(0, sd^2)) in grid units: post-processing of the
 // continuous Gaussian mechanism.
 #pragma once
 
@@ -23,13 +23,13 @@
 
 namespace pydpmc {
 
-// Random words that were taken from a step's streams by its end: for tests, which show that no record changes
-// them.
+// The number of random words that a step has taken from each stream. Tests show that no record changes
+// it.
 struct StreamUse {
   uint64_t subsample = 0, noise = 0, diffusion = 0;
 };
 
-// |x|^2 of every row, once for all steps.
+// |x|^2 of every row, computed once for all steps.
 inline std::vector<double> squares_of(const Records& records) {
   std::vector<double> squares(static_cast<size_t>(records.n));
   kernels().squared_norms(records, squares.data());
@@ -48,14 +48,14 @@ class alignas(64) GradientQuery {  // one per chain, on cache lines of its own
     for (Sample* sample : {&now_, &next_}) sample->index.resize(samples_->room());
   }
 
-  // Before the first of consecutive steps. A sample is drawn a step early, so that its records are fetched
-  // while others are worked on; it belongs to its step, so nothing changes. None outlives a key.
+  // Call before the first of consecutive steps. Samples are drawn one step early, so that their records can
+  // be prefetched; a sample is a function of its step, so nothing changes. No sample outlives its key.
   void start(const Key& key, uint32_t chain, uint64_t step) noexcept {
     if (samples_ && !samples_->last_was(key, chain, step)) draw(key, chain, step, next_);
   }
 
-  // The noised sum of gradients of log p(x | theta), noise sd per coordinate as given, into out; with the
-  // second moments behind it if they are asked for.
+  // Writes the noised sum of gradients of log p(x | theta), with noise of standard deviation sd per
+  // coordinate, to out, followed by the second moments if they are asked for.
   void operator()(const Key& key, uint32_t chain, uint64_t step, const double* theta, double sd, Team& team,
                   int first_thread, Workspaces& workspaces, std::vector<double>& out,
                   StreamUse* use = nullptr) noexcept {
@@ -67,8 +67,8 @@ class alignas(64) GradientQuery {  // one per chain, on cache lines of its own
     fill_rounded_normal(stream, noise_.data(), noised);
     if (use) use->noise = stream.words_used();
     const int64_t* sums = workspaces.sums(first_thread);
-    // floor() of the noise is half a grid step low on average; a shift of floor() is floor() on a coarser
-    // grid.
+    // floor() lowers the noise by half a grid step on average, which is added back. Shifting a floor right
+    // gives the floor on a coarser grid.
     for (size_t j = 0; j < noise_.size(); ++j) {
       const int64_t noise = noise_[j] >> (rounded_normal_bits - grid.bits);
       out[j] = (static_cast<double>(sums[j] + noise) + 0.5) * unit;

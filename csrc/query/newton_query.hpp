@@ -1,9 +1,9 @@
 // One look: the noised sums of gradients and of curvatures at one public theta, over all records.
 //
-// Both sums are exact integers. They are taken to the noise's grid after summing: the gradient's unit is
-// sigma / 2^32; a curvature's sum S becomes nearest(S M / 2^shift), M a public integer, so that a step is
-// tau / 2^32 on the diagonal, and sqrt(2) times the entry is what has noise tau off it. Then
-// floor(2^32 Z) is added to each: post-processing of the continuous Gaussian mechanism.
+// Both sums are exact integers. They are rescaled to the noise's grid after summing. The gradient's unit is
+// sigma / 2^32. A sum S of the curvature becomes nearest(S M / 2^shift) with a public integer M, so that a
+// diagonal entry has the unit tau / 2^32, and an off-diagonal entry times sqrt(2) has it too. Then floor(2^32
+// Z) is added to each: post-processing of the continuous Gaussian mechanism.
 #pragma once
 
 #include <cmath>
@@ -19,12 +19,12 @@ namespace pydpmc {
 using Int128 = __int128;
 
 struct LookSpec {
-  double clip, sigma;          // of |r x|; sd of the noise on the gradient
-  double curvature_clip, tau;  // of h |x|^2; sd of the noise on the curvature's diagonal
-  double largest_square;       // of a row
-  double limits[2];            // of the model
-  bool outer;                  // r^2 in place of the model's curvature
-  std::vector<int> block_of;   // of each coordinate: curvature between blocks is not released
+  double clip, sigma;          // bound on |r x|; sd of the noise on the gradient
+  double curvature_clip, tau;  // bound on h |x|^2; sd of the noise on the diagonal
+  double largest_square;       // bound on |x|^2
+  double limits[2];            // of the model, see kernels/curvature/terms.hpp
+  bool outer;                  // use r^2 in place of the model's curvature
+  std::vector<int> block_of;   // per coordinate; curvature between blocks is not released
 };
 
 // S M / 2^shift, rounded to nearest; M < 2^46 and |S| < 2^77 keep it within 128 bits.
@@ -32,7 +32,7 @@ struct Rescale {
   int64_t multiplier;
   int shift;
 
-  // The largest such factor that is not above `factor`, up to the rounding of a double.
+  // The largest such factor that does not exceed `factor`, up to the rounding of a double.
   explicit Rescale(double factor) noexcept : shift(45 - std::ilogb(factor)) {
     multiplier = static_cast<int64_t>(std::floor(std::ldexp(factor, shift)));
   }
@@ -70,8 +70,8 @@ class LookPlan {
             {spec_.limits[0], spec_.limits[1]},  spec_.outer,          tiles_.data()};
   }
 
-  // Integer sums on the noise's grid, in the order of the release: the gradient, then the curvature's upper
-  // triangle row by row, blocks only.
+  // Integer sums on the noise's grid, in the order of release: the gradient, then the upper triangle of the
+  // curvature row by row, within blocks only.
   void onto_grid(const Int128* sums, const Int128* products, Int128* out) const noexcept {
     for (int j = 0; j < dim_; ++j) *out++ = sums[j];
     const size_t width = look_width(dim_);
@@ -82,7 +82,7 @@ class LookPlan {
                            : beside_)(products[static_cast<size_t>(i) * width + static_cast<size_t>(j)]);
   }
 
-  // Integers as the gradient and the entries of the curvature they stand for, `half` a step to the right.
+  // Converts integers back to the gradient and the entries of the curvature, shifted by `half` a step.
   void in_units(const Int128* integers, double half, double* out) const noexcept {
     const auto value = [&](double unit) { return (static_cast<double>(*integers++) + half) * unit; };
     for (int j = 0; j < dim_; ++j) *out++ = value(gradient_unit());
@@ -98,7 +98,7 @@ class LookPlan {
 
   LookSpec spec_;
   int dim_;
-  double root_step_;  // of sqrt(h) x
+  double root_step_;  // the unit of the integers of sqrt(h) x
   Rescale diagonal_, beside_;
   std::vector<uint8_t> tiles_;
   size_t entries_ = 0;

@@ -8,8 +8,8 @@
 
 namespace pydpmc {
 
-// P(true) is threshold / 2^64, or 1 - threshold / 2^64 if `complement`. Keeping the smaller of P(true) and
-// P(false) as the threshold gives both a small relative error.
+// P(true) is threshold / 2^64, or 1 - threshold / 2^64 if `complement`. The threshold stores the smaller of
+// P(true) and P(false), which gives both a small relative error.
 struct Probability {
   std::uint64_t threshold;
   bool complement;
@@ -27,16 +27,16 @@ inline std::uint64_t threshold(double smaller) noexcept {
 
 }  // namespace bernoulli_detail
 
-// P(true) = 1 / (1 + exp(-d)) with d clamped to [-max_logit, max_logit]; NaN counts as the lower end.
+// P(true) = 1 / (1 + exp(-d)) with d clamped to [-max_logit, max_logit]; NaN counts as -max_logit.
 inline Probability probability_from_logit(double d) noexcept {
   if (!(d >= -max_logit)) d = -max_logit;
   if (d > max_logit) d = max_logit;
   return {bernoulli_detail::threshold(bernoulli_detail::smaller_probability(std::fabs(d))), d > 0};
 }
 
-// P(true) = p for p + q = 1, both given with small relative error. Clamped as above, which costs no privacy:
-// p <= a p' + h implies max(p, c) <= a max(p', c) + h for every a >= 1, h >= 0. Not probabilities: P(true) =
-// c.
+// P(true) = p, where p + q = 1 and both have a small relative error. Clamped to [c, 1 - c] as above, which
+// costs no privacy: p <= a p' + h implies max(p, c) <= a max(p', c) + h for every a >= 1, h >= 0. If p and q
+// are not probabilities, P(true) = c.
 inline Probability probability_from_pair(double p, double q) noexcept {
   const double least = bernoulli_detail::smaller_probability(max_logit);
   if (!(p >= 0 && q >= 0)) return {bernoulli_detail::threshold(least), false};
@@ -47,7 +47,7 @@ inline Probability probability_from_pair(double p, double q) noexcept {
   return {bernoulli_detail::threshold(smaller), complement};
 }
 
-// Exactly one word of the stream, whatever the probability.
+// Takes exactly one word of the stream, whatever the probability.
 inline bool bernoulli(Stream& stream, Probability probability) noexcept {
   return (stream.next64() < probability.threshold) != probability.complement;
 }

@@ -1,6 +1,6 @@
-// The ChaCha20 key stream of RFC 8439, one block per vector lane. Compiled once per instruction set, hence
-// its own copy of the rounds: an inline function shared with random/chacha20.hpp could be linked with the
-// wrong one.
+// The ChaCha20 key stream of RFC 8439, one block per vector lane. This file is compiled once per instruction
+// set and has its own copy of the rounds, because the linker could merge an inline function shared with
+// random/chacha20.hpp into the wrong copy.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ struct Lanes {
   template <int bits>
   static Vector rotate(Vector v) {
 #if defined(__AVX2__) && !defined(__AVX512VL__)
-    // One byte shuffle is faster than two shifts; AVX-512 has a rotation, which compilers find by themselves.
+    // One byte shuffle is faster than two shifts; for AVX-512 compilers find the rotate instruction.
     if constexpr (lanes == 8 && bits % 8 == 0) return rotate_bytes<bits / 8>(v);
 #endif
     return (v << bits) | (v >> (32 - bits));
@@ -68,7 +68,7 @@ struct Start {
              key[4],     key[5],     key[6],     key[7],     counter, nonce[0], nonce[1], nonce[2]} {}
 };
 
-// From one word per vector to one block per row, by pairs of words: half as many moves as word by word.
+// Transposes from one word per vector to one block per row, in pairs of words: half as many moves.
 template <std::size_t lanes>
 void write_transposed(const Lanes<lanes>& state, std::uint32_t* out, std::size_t wanted) {
   typedef std::uint64_t Pairs __attribute__((vector_size(4 * lanes)));
@@ -84,7 +84,7 @@ void write_transposed(const Lanes<lanes>& state, std::uint32_t* out, std::size_t
       std::memcpy(out + block * words + 2 * p, &tile[p][block % 2][block / 2], 8);
 }
 
-// The same of all eight blocks, in registers: words of two, of four, of eight.
+// The same for all eight blocks, in registers: pairs, then fours, then eights.
 inline void write_transposed(const Lanes<8>& state, std::uint32_t* out, std::size_t) {
   using Vector = Lanes<8>::Vector;
   for (std::size_t half = 0; half < words; half += 8) {
@@ -110,7 +110,7 @@ inline void write_transposed(const Lanes<8>& state, std::uint32_t* out, std::siz
   }
 }
 
-// Blocks of `lanes` consecutive counters; the first `wanted` of them are written.
+// Makes blocks of `lanes` consecutive counters and writes the first `wanted` of them.
 template <std::size_t lanes>
 void write_group(const Start& start, std::uint32_t* out, std::size_t wanted) {
   using Vector = typename Lanes<lanes>::Vector;

@@ -17,8 +17,8 @@ Key key_from_os() {
 }
 
 Key key_from_seed(std::uint64_t seed) noexcept {
-  // "pydpmc key from seed\0\0\0\0" after the seed: no key of the operating system's is meant to look like
-  // this.
+  // The text "pydpmc key from seed\0\0\0\0" follows the seed, so that a key from a seed does not equal a key
+  // from the operating system, except with negligible probability.
   const std::uint32_t domain[8] = {static_cast<std::uint32_t>(seed),
                                    static_cast<std::uint32_t>(seed >> 32),
                                    0x70647970,

@@ -25,7 +25,7 @@ bool os_entropy(void* out, std::size_t bytes) noexcept {
 
 #elif defined(__linux__)
 
-// The system call itself: the C library's getrandom may answer from user space, which a fork would copy.
+// Makes the system call: the C library's getrandom may answer from user space, which a fork copies.
 bool os_entropy(void* out, std::size_t bytes) noexcept {
   auto* next = static_cast<unsigned char*>(out);
   while (bytes > 0) {

@@ -1,4 +1,4 @@
-// Random bytes of the operating system, all of them or none.
+// Random bytes from the operating system, all of them or none.
 #pragma once
 
 #include <cstddef>

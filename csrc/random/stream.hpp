@@ -22,10 +22,10 @@ enum class Purpose : std::uint8_t {
   accept = 3,
   initial = 4,
   noise = 5,
-  diffusion = 6,    // noise that protects nobody
-  look = 7,         // noise of gradient and curvature together
+  diffusion = 6,    // noise that no guarantee relies on
+  look = 7,         // noise on gradient and curvature
   trajectory = 16,  // of NUTS: momenta, directions, choices among states
-  adaptation = 17,  // starts of NUTS and its search for a step size
+  adaptation = 17,  // starts of NUTS, and its search for a step size
   test = 255
 };
 
@@ -55,8 +55,8 @@ class Stream {
 
   std::uint64_t words_used() const noexcept { return next_block_ * words_per_block - (filled_ - position_); }
 
-  // The same words, in the same order, as n calls of next64. Blocks that fill a group go straight to their
-  // place, the rest through the buffer, whose group has room for later words.
+  // Gives the same words, in the same order, as n calls of next64. Whole groups of blocks are written in
+  // place; the rest goes through the buffer, which keeps the words left over.
   void fill(std::uint64_t* out, std::size_t n) noexcept {
     take_buffered(out, n);
     write_whole(out, n, n / words_per_block / buffered_blocks * buffered_blocks);
@@ -92,7 +92,7 @@ class Stream {
     n -= blocks * words_per_block;
   }
 
-  // Most streams end within their first block, which is cheaper alone than as a lane of many.
+  // Most streams end within their first block, and one block alone is cheaper than a whole group.
   void refill(std::size_t wanted) noexcept {
     const std::size_t blocks = next_block_ == 0 && wanted <= words_per_block ? 1 : buffered_blocks;
     write_blocks(buffer_, blocks);
@@ -101,7 +101,7 @@ class Stream {
   }
 
   void write_blocks(std::uint64_t* out, std::size_t blocks) noexcept {
-    // 256 GiB in one stream: repeating the stream would be worse than stopping.
+    // 256 GiB in one stream: to stop is better than to repeat the stream.
     if (blocks > max_blocks - next_block_) std::abort();
     const auto counter = static_cast<std::uint32_t>(next_block_);
     if (blocks == 1) {

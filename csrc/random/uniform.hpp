@@ -7,7 +7,7 @@
 
 namespace pydpmc {
 
-// Uniform on 0..n-1 without any bias, n >= 1: multiply and reject (Lemire 2019, arXiv:1805.10941).
+// Exactly uniform on 0..n-1, n >= 1: multiply and reject (Lemire 2019, arXiv:1805.10941).
 inline std::uint64_t below(Stream& stream, std::uint64_t n) noexcept {
   using Wide = unsigned __int128;
   Wide product = static_cast<Wide>(stream.next64()) * n;

@@ -23,7 +23,7 @@ struct alignas(cache_line) Chain {
   std::vector<double> theta, proposal, direction;
   std::vector<double> loglik, proposed_loglik;  // full data
   std::unique_ptr<StepSamples> samples;         // minibatch
-  std::vector<uint32_t> batch, next_batch;      // of the next step: drawn early, fetched meanwhile
+  std::vector<uint32_t> batch, next_batch;      // of the next step: drawn early and prefetched
   double log_prior = 0.0;
   int64_t accepted = 0, clipped = 0;
 };
@@ -37,26 +37,26 @@ class BarkerRun {
 
   void advance(int64_t steps, int threads, int64_t block);
 
-  // From another thread: the chunk under way is dropped, and no step is made after it.
+  // Called from another thread: drops the chunk of steps under way; no step is made afterwards.
   void stop() noexcept { stop_.request(); }
 
   int64_t steps_done() const { return done_; }
 
-  // theta and the number of accepted proposals of each chain: functions of accept bits alone. Log-likelihoods
-  // are not, and are computed anew.
+  // theta and the number of accepted proposals of each chain, both functions of accept bits alone. The
+  // log-likelihoods are not, and are recomputed.
   std::vector<double> state() const;
   void restore(const std::vector<double>& state, int64_t steps_done);
 
   std::vector<int64_t> accepted() const;
   int64_t clipped() const;
 
-  // Accept bits of the frozen move theta -> proposal at steps first .. first+count-1: for audits of the test
+  // Accept bits of the fixed move theta -> proposal at steps first .. first+count-1, for audits of the test
   // itself.
   std::vector<uint8_t> audit(const std::vector<double>& theta, const std::vector<double>& proposal,
                              int64_t first, int64_t count);
 
  private:
-  // `first_thread` is where the team's workspaces start: chains that run side by side are teams of one.
+  // `first_thread` is the first of the team's workspaces; chains that run in parallel are teams of one.
   void advance_chain(uint32_t id, int64_t steps, Team& team, int first_thread);
   void step(Chain& chain, uint32_t id, uint64_t step, Team& team, int first_thread);
   RatioSum ratios(Chain& chain, uint32_t id, uint64_t step, Team& team, int first_thread);

@@ -1,4 +1,4 @@
-// What every run is given besides its target: the key, the starts, and where the draws go.
+// What every run gets besides its target: the key, the starts, and an array for the draws.
 #pragma once
 
 #include "models/target.hpp"
@@ -8,7 +8,7 @@ namespace pydpmc {
 
 struct Chains {
   Key key;
-  bool key_is_secret;  // from the operating system, so that a forked child must take another
+  bool key_is_secret;  // from the operating system; a forked child must take another
   int count;
   const double* init;  // [chain][dim]
   Draws draws;

@@ -1,4 +1,4 @@
-// What a run hands to a checkpoint and takes from it: functions of released quantities alone.
+// Saves the state of a run for a checkpoint and restores it: functions of released quantities alone.
 #include <stdexcept>
 #include <variant>
 #include <vector>

@@ -17,7 +17,7 @@
 
 namespace pydpmc {
 
-// What changes from step to step, public: the step size, and the sd of the noise on the clipped sum.
+// What changes from step to step, all public: the step size, and the sd of the noise on the clipped sum.
 struct Schedule {
   std::vector<double> step_size, noise;
 };
@@ -37,20 +37,20 @@ class GradientRun {
   GradientRun& operator=(const GradientRun&) = delete;
 
   void advance(int64_t steps, int threads, int64_t block);
-  // From another thread: the chunk under way is dropped, and no step is made after it.
+  // Called from another thread: drops the chunk of steps under way; no step is made afterwards.
   void stop() noexcept { stop_.request(); }
   int64_t steps_done() const { return done_; }
 
-  // theta and what its sampler carries, of all chains: functions of released quantities alone.
+  // theta and the sampler's state, for all chains: functions of released quantities alone.
   std::vector<double> state();
   void restore(const std::vector<double>& state, int64_t steps_done);
 
-  // Noised sums at a frozen theta, steps first .. first+count-1, `released` numbers each: for audits of the
+  // Noised sums at a fixed theta for steps first .. first+count-1, `released` numbers each, for audits of the
   // query itself.
   std::vector<double> audit(const std::vector<double>& theta, int64_t first, int64_t count);
   size_t released() const { return released_; }
 
-  // Advances, and says what each step took from its streams: for tests.
+  // Advances, and reports how many words each step took from its streams: for tests.
   std::vector<StreamUse> traced(int64_t steps);
 
  private:

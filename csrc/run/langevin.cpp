@@ -42,7 +42,7 @@ void LangevinRun::advance(int64_t steps, int threads, int64_t block) {
                    for (int64_t t = done_; t < done_ + steps && !stop_.requested(); ++t)
                      step(chains_[id], id, t, team, first_thread);
                  });
-  if (stop_.requested()) return;  // chains differ in their steps now, and none is ever released
+  if (stop_.requested()) return;  // chains have made different numbers of steps; none is released
   done_ += steps;
   if (steps > 0 && done_ == steps_) release();
 }

@@ -1,4 +1,4 @@
-// Independent Langevin chains whose iterates stay hidden: nothing is written before the last step of all.
+// Independent Langevin chains with hidden iterates: nothing is written before the last step of all chains.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@ namespace pydpmc {
 
 class LangevinRun {
  public:
-  // The draws, one a chain, are written once, after `steps` steps.
+  // The draws, one per chain, are written once, after `steps` steps.
   LangevinRun(Target target, const Chains& chains, const GradientGrid& grid, Langevin sampler, int64_t steps);
   ~LangevinRun() { wipe(key_); }
   LangevinRun(const LangevinRun&) = delete;
   LangevinRun& operator=(const LangevinRun&) = delete;
 
   void advance(int64_t steps, int threads, int64_t block);
-  // From another thread: no step is made after it, and nothing is released.
+  // Called from another thread: no step is made afterwards, and nothing is released.
   void stop() noexcept { stop_.request(); }
   int64_t steps_done() const { return done_; }
 

@@ -9,7 +9,7 @@ namespace pydpmc {
 
 namespace {
 
-// The sums of each thread: 64 bits for one block of records, 128 for all.
+// The sums of each thread: 64 bits wide for one block of records, 128 bits for all blocks.
 struct LookSums {
   std::vector<double> scratch;
   std::vector<int64_t> sums, products;
@@ -77,12 +77,12 @@ std::vector<double> NewtonRun::look(const LookSpec& spec, const std::vector<doub
   rekey_after_fork(key_, key_is_secret_, generation_);
   Stream stream(key_, Purpose::look, 0, static_cast<uint64_t>(taken_++));
   std::vector<Int128> noised = bare(spec, theta, threads, block);
-  if (stop_.requested()) return {};  // the sums are not those of all records
+  if (stop_.requested()) return {};  // the sums do not cover all records
   std::vector<int64_t> noise(noised.size());
   fill_rounded_normal(stream, noise.data(), noise.size());
   for (size_t j = 0; j < noised.size(); ++j) noised[j] += noise[j];
   std::vector<double> out(noised.size());
-  // floor() of the noise is half a grid step low on average.
+  // floor() lowers the noise by half a grid step on average.
   LookPlan(spec, model_.dim).in_units(noised.data(), 0.5, out.data());
   return out;
 }

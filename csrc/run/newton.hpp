@@ -1,4 +1,4 @@
-// Looks at the records, one after another, at points that the caller chooses from what earlier looks
+// Consecutive looks at the records, at points that the caller chooses from what earlier looks
 // released.
 #pragma once
 
@@ -19,12 +19,12 @@ class NewtonRun {
   NewtonRun(const NewtonRun&) = delete;
   NewtonRun& operator=(const NewtonRun&) = delete;
 
-  // The noised gradient and curvature at theta, or nothing once a stop is requested. Each look has a random
-  // stream of its own.
+  // The noised gradient and curvature at theta, or nothing after a stop was requested. Each look has its own
+  // random stream.
   std::vector<double> look(const LookSpec& spec, const std::vector<double>& theta, int threads,
                            int64_t block);
 
-  // The same without noise, in integers of the noise's grid: for tests and audits, not private.
+  // The same without noise, as integers on the noise's grid: for tests and audits, not private.
   std::vector<Int128> bare(const LookSpec& spec, const std::vector<double>& theta, int threads,
                            int64_t block);
 

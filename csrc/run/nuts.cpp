@@ -35,7 +35,7 @@ void NutsRun::advance(int64_t steps, int threads) {
                    NutsChain& chain = *chains_[id];
                    double* slopes =
                        slopes_.data() + static_cast<size_t>(first_thread) * LogDensity::workspace(target_);
-                   // A trajectory ends at a density that is not a number.
+                   // A trajectory ends where the density is NaN.
                    const auto density = [&](const Vector& theta, Vector& gradient) noexcept {
                      if (stop_.requested()) return std::numeric_limits<double>::quiet_NaN();
                      ++chain.statistics.gradients;
@@ -70,7 +70,7 @@ void NutsRun::advance_chain(NutsChain& chain, uint32_t id, int64_t steps, Densit
   }
 }
 
-// The given start, moved at random within `jitter`, nearer to the start after every failure.
+// Moves the given start at random within `jitter`, less far after every failure.
 template <class Density>
 void NutsRun::place(NutsChain& chain, uint32_t id, Density& density) noexcept {
   constexpr int attempts = 60;

@@ -22,7 +22,7 @@ struct NutsSpec {
   double jitter;  // half-width of the uniform spread of starts
 };
 
-// Of the draws after the warm-up, but for `gradients`.
+// Statistics of the draws after the warm-up; `gradients` counts the warm-up too.
 struct NutsStatistics {
   int64_t gradients = 0, divergences = 0, deepest = 0;
   double depth_sum = 0.0, accept_sum = 0.0;
@@ -36,7 +36,7 @@ struct NutsChain {
   Windows windows;
   RunningVariance theta, gradient;
   NutsStatistics statistics;
-  bool lost = false;  // no start of finite density was found
+  bool lost = false;  // true if no start of finite density was found
 
   NutsChain(const Target& target, const Tempering& tempering, const NutsSpec& spec)
       : state(static_cast<size_t>(target.model.dim)),
@@ -58,7 +58,7 @@ class NutsRun {
   // Throws std::domain_error if a chain finds no start of finite density.
   void advance(int64_t steps, int threads);
 
-  // From another thread: the chunk under way is dropped, and no step is made after it.
+  // Called from another thread: drops the chunk of steps under way; no step is made afterwards.
   void stop() noexcept { stop_.request(); }
 
   int64_t steps_done() const { return done_; }

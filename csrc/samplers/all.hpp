@@ -42,7 +42,7 @@ consteval bool are_gradient_samplers(std::type_identity<std::variant<S...>>) {
 
 static_assert(are_gradient_samplers(std::type_identity<AnyGradientSampler>{}));
 
-// Calls with the listed type of that name.
+// Calls the function with the listed type of that name.
 template <std::size_t place = 0, class Call>
 auto with_gradient_sampler(const std::string& name, const Call& call) {
   if constexpr (place == std::variant_size_v<AnyGradientSampler>) {
@@ -59,7 +59,7 @@ inline AnyGradientSampler sampler_of(const std::string& name, const Parameters& 
                                [&]<class S>(std::type_identity<S>) { return AnyGradientSampler(S(given)); });
 }
 
-// Second moments are taken exactly for a sampler that asks for them.
+// Second moments are taken if and only if the sampler asks for them.
 inline SecondMoments moments_of(const std::string& name, const Parameters& given, std::size_t dim) {
   return with_gradient_sampler(name, [&]<class S>(std::type_identity<S>) {
     if constexpr (requires { S::second_moments(given, dim); })

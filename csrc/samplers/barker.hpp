@@ -4,7 +4,7 @@
 //   minibatch   D* = (w N / b) sum_{i in S} r_i + log prior ratio, v = kappa popvar_S(w N r),
 //               accept with probability P(D* + N(0, C - v) + V_cor > 0)
 //
-// r_i is the log-likelihood ratio clipped to [-B, B] on the integer grid. Deviations from the paper: the
+// r_i is the log-likelihood ratio, clipped to [-B, B] on the integer grid. Deviations from the paper: the
 // exact full-data test needs no normal noise; kappa = (1 - b/N)/(b - 1) has the finite-population factor; the
 // probability of the accept bit is computed, so that its tails are those that are accounted.
 #pragma once
@@ -27,13 +27,13 @@ struct Barker {
   double v_scale;  // kappa (w N B)^2 / 4^bits
   double v_max;
   double c;                               // C
-  double x_max;                           // |D*| is clamped to it
+  double x_max;                           // |D*| is clamped to this
   std::vector<double> atoms, weights;     // V_cor
   std::shared_ptr<const GapTables> gaps;  // minibatch
-  int64_t most;                           // units that a sample can have before any are dropped
+  int64_t most;                           // capacity of a sample before units are dropped
 };
 
-// Public, so clamping it costs nothing; it keeps the rounding error of D far below what is charged.
+// The prior ratio is public, so clamping it costs nothing; it keeps the rounding error of D below the charge.
 constexpr double largest_prior_ratio = 65536.0;
 
 inline double log_ratio(const Barker& barker, const RatioSum& ratios, double prior_ratio) noexcept {

@@ -14,14 +14,14 @@
 
 namespace pydpmc {
 
-// Where theta may be: a public box, in grid steps.
+// The public box in which theta stays, in grid steps.
 struct Box {
   std::vector<int64_t> low, high;
 };
 
 class Langevin {
  public:
-  // `weight` is w; `gradient_unit` what one of the integers in a sum of gradients stands for.
+  // `weight` is w; `gradient_unit` is the value of one integer step in a sum of gradients.
   Langevin(double step_size, double weight, double gradient_unit, Box box)
       : unit_(grid_unit(step_size)),
         steps_per_slope_(step_size / unit_),
@@ -39,13 +39,13 @@ class Langevin {
 
   double theta(int64_t state) const noexcept { return (static_cast<double>(state) + 0.5) * unit_; }
 
-  // sums: of the records' gradients of log p at theta(state); noise: floor(2^32 xi).
+  // sums: of the records' gradients of log p at theta(state). noise: floor(2^32 xi).
   void step(std::vector<int64_t>& state, const Prior& prior, const int64_t* sums,
             const int64_t* noise) const noexcept {
     for (size_t j = 0; j < state.size(); ++j) {
       const double uphill =
           log_prior_slope(prior[j], theta(state[j])) + weight_ * static_cast<double>(sums[j]);
-      // floor() of the noise is half a grid step low on average.
+      // floor() lowers the noise by half a grid step on average.
       const int64_t drift = std::llrint(steps_per_slope_ * uphill + 0.5);
       state[j] = within_box(state[j] + drift + noise[j], j);
     }

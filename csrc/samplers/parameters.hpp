@@ -1,4 +1,4 @@
-// The public numbers of a sampler by name, a list each, as pydpmc's settings give them.
+// The public numbers of a sampler, a list for each name, as pydpmc's settings give them.
 #pragma once
 
 #include <map>

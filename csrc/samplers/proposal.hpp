@@ -1,7 +1,7 @@
 // Symmetric random-walk proposals theta' = theta + A z, independent of the data.
 // gaussian: z ~ N(0, I). ball: z uniform in the ball of radius r. truncated_gaussian: N(0, I) given |z| <= r.
 // sphere: z uniform on the sphere of radius r, the longest moves that a bound on |z| allows.
-// A bounded z keeps |theta' - theta| <= r |A|, which is what makes a Lipschitz likelihood ratio need no
+// A bounded z keeps |theta' - theta| <= r |A|, so that the ratio of a Lipschitz likelihood needs no
 // clipping.
 #pragma once
 

@@ -1,9 +1,9 @@
-// SGLD with a diagonal preconditioner built only from released gradients: theta' = theta - h P g + sqrt(2hP)
-// xi. The noise of the query, sqrt(2/h) in units of g, becomes sqrt(2h) P; what is missing to sqrt(2hP),
-// namely sqrt(2h P (1 - P)), is added here and looks at no record. P <= 1 is what makes the query's noise
-// enough. P = 1 / (1 + h v / c), v the running mean of what g^2 exceeds its noise by: at rest that is the
-// curvature plus the variance of g from the choice of the batch, so that a step is at most c in units of
-// either.
+// SGLD with a diagonal preconditioner P computed from released gradients alone: theta' = theta - h P
+// g + sqrt(2hP) xi. The noise of the query, sqrt(2/h) in units of g, contributes sqrt(2h) P. Since P
+// <= 1 this is at most sqrt(2hP), and the missing sqrt(2h P (1 - P)) is added here; it reads no
+// record. P = 1 / (1 + h v / c), where v is the running mean of g^2 minus the variance of its noise.
+// In equilibrium v is the curvature plus the variance of g due to batch sampling, so h P v is at most
+// c.
 #pragma once
 
 #include <cmath>
@@ -21,13 +21,13 @@ struct Psgld {
   static constexpr std::string_view name = "psgld";
 
   double largest_curvature;  // v starts here and never exceeds it: public
-  double stability;          // c
-  double heat;               // of the noise in g
+  double stability;          // c, the largest h P v
+  double heat;               // temperature of the noise in g
 
   std::vector<double> excess{};
   double seen = 0.0;
 
-  static constexpr double start_counts = 10.0;  // steps that the start of v is worth
+  static constexpr double start_counts = 10.0;  // weight of the starting value of v, in steps
 
   explicit Psgld(const Parameters& given)
       : largest_curvature(given.one("largest_curvature")),
@@ -40,7 +40,7 @@ struct Psgld {
 
   void step(std::vector<double>& theta, const std::vector<double>& g, double h, Stream& diffusion) noexcept {
     const double noise = heat * heat * 2.0 / h;
-    const double rate = 2.0 / (seen + start_counts);  // falls to zero, and with it the drift term of P
+    const double rate = 2.0 / (seen + start_counts);  // tends to zero, and so does the drift term of P
     for (size_t j = 0; j < theta.size(); ++j) {
       const double p = 1.0 / (1.0 + h * std::fmax(excess[j], 0.0) / stability);
       theta[j] += heat * std::sqrt(2.0 * h * p * (1.0 - p)) * normal(diffusion) - h * p * g[j];

@@ -1,7 +1,7 @@
-// SGFS (Wang et al. 2015, algorithm 4): theta' = theta - 2 (J_t + 4A/h)^{-1} (g + N(0, 4A/h)), J_t the
-// curvature of U by Fisher's information, plus the variance of g from the choice of the batch. A is a public
-// diagonal matrix; noise of variance 4 min(A)/h is already in g, the rest is added here and looks at no
-// record. J_t comes from released second moments alone. Deviations from the paper: docs/privacy/sgfs.md.
+// SGFS (Wang et al. 2015, algorithm 4): theta' = theta - 2 (J_t + 4A/h)^{-1} (g + N(0, 4A/h)). J_t estimates
+// the curvature of U by the Fisher information, plus the variance of g due to batch sampling, from released
+// second moments alone. A is a public diagonal matrix. g already has noise of variance 4 min(A)/h; the rest
+// is added here and reads no record. Deviations from the paper: docs/privacy/sgfs.md.
 #pragma once
 
 #include <algorithm>
@@ -25,16 +25,16 @@ struct Sgfs {
   std::vector<double> noise_matrix;     // the diagonal of A
   std::vector<double> prior_precision;  // of each coordinate
   double weight;                        // of a sum of g g^T in J_t: (w N/b) (1 + w (N/b - 1))
-  double centred;                       // b, if g g^T is to be centred by the batch's mean; 0 if not
+  double centred;                       // b, if g g^T is centred by the batch's mean; else 0
   double moment_scale;                  // of the released second moments
-  double heat;                          // of the noise in g
+  double heat;                          // temperature of the noise in g
 
-  std::vector<double> moments{}, matrix{}, scratch{};  // running mean of g g^T; J_t; g in its eigenvectors
+  std::vector<double> moments{}, matrix{}, scratch{};  // running mean of g g^T; J_t; g in the eigenbasis
   SymmetricEigen eigen{};                              // of A^{-1/2} J_t A^{-1/2}
   double seen = 0.0, next_update = 0.0;
 
   static constexpr double growth =
-      1.1;  // J_t is computed anew when there is this much more to compute it from
+      1.1;  // J_t is recomputed when `seen` has grown by this factor since the last time
 
   explicit Sgfs(const Parameters& given)
       : noise_matrix(given.list("noise_matrix")),
@@ -44,7 +44,7 @@ struct Sgfs {
         moment_scale(given.one("moment_scale")),
         heat(given.one("heat")) {}
 
-  // What the query is to release besides the gradient.
+  // What the query releases besides the gradient.
   static SecondMoments second_moments(const Parameters& given, std::size_t dim) {
     const SecondMoments moments{given.one("moment_scale"), given.one("moment_clip"),
                                 given.one("moments_noised") != 0.0};
@@ -85,12 +85,12 @@ struct Sgfs {
         theta[j] -= scratch[k] * eigen.vectors[k * dim + j] / std::sqrt(noise_matrix[j]);
   }
 
-  // Takes note of a released sum (G, scale g g^T), noise of standard deviation sd in each coordinate. A step
-  // uses what was noted before it, so that its noise does not choose its own preconditioner.
+  // Adds a released sum (G, scale g g^T), with noise of sd in each coordinate, to the running mean. A step
+  // uses only what was added before it, so that its noise does not affect its own preconditioner.
   void observe(const std::vector<double>& released, double sd) noexcept {
     constexpr double sqrt2 = 1.4142135623730951;
     const size_t dim = scratch.size();
-    const double rate = 2.0 / (seen + 2.0);  // the weight of a step grows with its number
+    const double rate = 2.0 / (seen + 2.0);  // later steps have more weight
     size_t at = 0;
     for (size_t i = 0; i < dim; ++i)
       for (size_t j = i; j < dim; ++j, ++at) {
@@ -108,7 +108,7 @@ struct Sgfs {
   }
 
  private:
-  // Negative eigenvalues, which noise can cause, become zero.
+  // Noise can make eigenvalues negative; these are set to zero.
   void update_curvature() noexcept {
     const size_t dim = scratch.size();
     size_t at = 0;

@@ -1,6 +1,6 @@
-// SGHMC (Wang et al. 2015): v' = v - eta g - a v + N(0, 2 a eta), theta' = theta + v'. The noise is already
-// in g, with standard deviation sqrt(2a/eta). Deviation from the paper: theta moves by the new v, not the old
-// one.
+// SGHMC (Wang et al. 2015): v' = v - eta g - a v + N(0, 2 a eta), theta' = theta + v'. g already contains the
+// noise, with standard deviation sqrt(2a/eta). Deviation from the paper: theta moves by the new v, not by the
+// old one.
 #pragma once
 
 #include <cstddef>

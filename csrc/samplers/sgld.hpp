@@ -1,5 +1,5 @@
-// SGLD (Wang et al. 2015, Li et al. 2019): theta' = theta - h g + sqrt(2h) xi. The noise sqrt(2h) xi is
-// already in g: it is the noise of the private gradient query, with standard deviation sqrt(2/h) in units of
+// SGLD (Wang et al. 2015, Li et al. 2019): theta' = theta - h g + sqrt(2h) xi. g already contains the noise
+// sqrt(2h) xi: it is the noise of the private gradient query, with standard deviation sqrt(2/h) in units of
 // g.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SGNHT (Wang et al. 2015): v' = v - alpha v - eta g + N(0, 2 a eta), theta' = theta + v',
-// alpha' = alpha + v'.v'/d - eta/(1 - alpha/2). The noise is already in g, with standard deviation
-// sqrt(2a/eta). Deviation from the paper: eta/(1 - alpha/2) instead of eta, without which the variance of
-// theta is low by alpha/2.
+// alpha' = alpha + v'.v'/d - eta/(1 - alpha/2). g already contains the noise, with standard deviation
+// sqrt(2a/eta). Deviation from the paper: eta/(1 - alpha/2) in place of eta, with which the variance of
+// theta would be low by alpha/2.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What a sampler carries from step to step, flattened to numbers for a checkpoint. `state()` names it: a
+// The state of a sampler between steps, flattened to numbers for a checkpoint. `state()` returns it as a
 // tuple of references to numbers and vectors of numbers, all of them functions of released quantities.
 #pragma once
 

@@ -10,7 +10,7 @@ namespace pydpmc {
 struct SymmetricEigen {
   size_t dim = 0;
   std::vector<double> values;
-  std::vector<double> vectors;  // row k belongs to values[k]
+  std::vector<double> vectors;  // row k is the eigenvector of values[k]
 
   // `a` is dim x dim, symmetric, finite; it is overwritten.
   void decompose(std::vector<double>& a) noexcept {

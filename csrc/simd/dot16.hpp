@@ -1,4 +1,4 @@
-// Exact dot products of sixteen-bit numbers with numbers of two digits: steps of `dot16_columns` columns.
+// Exact dot products of sixteen-bit numbers with numbers of two digits, `dot16_columns` columns at a time.
 #pragma once
 
 #include "simd/lanes.hpp"
@@ -7,7 +7,7 @@ PYDPMC_ISA_BEGIN
 
 constexpr int digit_bits = 12;
 constexpr int largest_digit = 1 << (digit_bits - 1);
-// A lane takes two products a step, each of at most 2^11 2^15: so many steps stay below 2^31.
+// A lane adds two products per step, each at most 2^11 2^15, so that this many steps stay below 2^31.
 constexpr int most_dot16_steps = 15;
 
 #if defined(__AVX2__)
@@ -36,7 +36,7 @@ PYDPMC_INLINE Sums32 pair_products(const int16_t* a, const int16_t* b) noexcept 
 #endif
 #endif
 
-// Neighbours added in 64 bits; as unsigned numbers, since not every CPU extends signs.
+// Adds neighbours in 64 bits, as unsigned numbers, since not every CPU can extend signs.
 PYDPMC_INLINE Sums64 widened(Sums32 x) noexcept {
   const Sums64 shifted = (Sums64)(x ^ INT32_MIN);
   return (shifted & 0xffffffffu) + (shifted >> 32) - (uint64_t{1} << 32);

@@ -1,12 +1,12 @@
-// exp and softplus without libm. Polynomials are minimax fits; the stated errors are of the fit, to which a
-// few roundings (below 8e-16 relative) are added.
+// exp and softplus without libm. Polynomials are minimax fits; the stated errors are those of the fit, and a
+// few roundings (below 8e-16 relative) come on top.
 #pragma once
 
 #include "simd/lanes.hpp"
 
 PYDPMC_ISA_BEGIN
 
-// Pairs of coefficients, then pairs of pairs, and so on: the shortest chain of operations.
+// Evaluates pairs of coefficients, then pairs of pairs, and so on: the shortest dependency chain.
 template <int n>
 PYDPMC_INLINE F8 polynomial(F8 x, const double (&c)[n]) noexcept {
   static_assert(n % 2 == 0 && n <= 16);
@@ -39,7 +39,7 @@ PYDPMC_INLINE F8 exp_in_range(F8 x) noexcept {
                                      2.5110037605963777e-08};
   constexpr double log2e = 1.4426950408889634;
   constexpr double ln2_high = 6.93147180369123816490e-01, ln2_low = 1.90821492927058770002e-10;
-  const F8 shifted = x * log2e + rounding_magic;  // the nearest integer, in the low bits
+  const F8 shifted = x * log2e + rounding_magic;  // the low bits hold the nearest integer
   const F8 whole = shifted - rounding_magic;
   const F8 r = (x - whole * ln2_high) - whole * ln2_low;
   F8 e = polynomial(r, coefficients);
@@ -99,7 +99,7 @@ PYDPMC_INLINE F8 exp_minus_abs(F8 x) noexcept { return exp_in_range(max(0.0 - ab
 // log(1 + exp(x)), without overflow; NaN stays NaN.
 PYDPMC_INLINE F8 softplus(F8 x) noexcept { return max(fill(0.0), x) + log1p_unit(exp_minus_abs(x)); }
 
-// softplus(x) - softplus(y) with one logarithm for both; changes its sign exactly when x and y change places.
+// softplus(x) - softplus(y) with one logarithm; exchanging x and y changes exactly the sign.
 PYDPMC_INLINE F8 softplus_difference(F8 x, F8 y) noexcept {
   const F8 u = exp_minus_abs(x), v = exp_minus_abs(y);
   return (max(fill(0.0), x) - max(fill(0.0), y)) + twice_atanh((u - v) / ((u + v) + 2.0));

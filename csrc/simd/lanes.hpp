@@ -1,5 +1,5 @@
-// Eight doubles at a time on any CPU. An operation acts lane by lane with one rounding, so a record's value
-// is the same on every instruction set and in every lane.
+// Eight doubles at a time on any CPU. Every operation acts lane by lane with one rounding, so that a record's
+// value is the same on every instruction set and in every lane.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,7 @@ PYDPMC_INLINE I8 zero_i8() noexcept {
   return r;
 }
 
-// Loads and stores part by part: a memcpy of the whole struct would go through the stack.
+// Loads and stores each part separately: a memcpy of the whole struct would go through the stack.
 typedef double UnalignedF __attribute__((vector_size(native_lanes * 8), aligned(8), may_alias));
 
 template <class Scalar>
@@ -92,7 +92,7 @@ PYDPMC_INLINE F8 select(I8 mask, F8 yes, F8 no) noexcept {
   return no;
 }
 
-// Bit k for lane k of a mask.
+// Bit k is lane k of the mask.
 PYDPMC_INLINE unsigned bits_of(I8 mask) noexcept {
   unsigned bits = 0;
   for (int k = 0; k < parts; ++k) {

@@ -1,5 +1,5 @@
-// Sixteen single-precision numbers at a time on any CPU. As in simd/lanes.hpp, an operation acts lane by lane
-// with one rounding.
+// Sixteen single-precision numbers at a time on any CPU. As in simd/lanes.hpp, every operation acts lane by
+// lane with one rounding.
 #pragma once
 
 #include "simd/lanes.hpp"
@@ -36,7 +36,7 @@ PYDPMC_INLINE void add_product(F16& total, const F16& a, const F16& b) noexcept 
   for (int k = 0; k < narrow_parts; ++k) total.p[k] = total.p[k] + a.p[k] * b.p[k];
 }
 
-// Halves of a vector, added until four lanes are left.
+// Adds the halves of a vector until four lanes are left.
 template <class Vector>
 PYDPMC_INLINE FourFloats fold(Vector x) noexcept {
   if constexpr (sizeof x == 64)
@@ -48,7 +48,7 @@ PYDPMC_INLINE FourFloats fold(Vector x) noexcept {
     return x;
 }
 
-// Lane l as (l + (l + 8)) + ((l + 4) + (l + 12)).
+// Lane l of the result is (l + (l + 8)) + ((l + 4) + (l + 12)).
 PYDPMC_INLINE FourFloats fold(const F16& x) noexcept {
   if constexpr (narrow_parts == 4)
     return fold((x.p[0] + x.p[2 % narrow_parts]) + (x.p[1 % narrow_parts] + x.p[3 % narrow_parts]));
@@ -58,7 +58,7 @@ PYDPMC_INLINE FourFloats fold(const F16& x) noexcept {
     return fold(x.p[0]);
 }
 
-// The sums of four vectors, each as (0 + 2) + (1 + 3) of its fold.
+// The sums of four vectors, each computed as (0 + 2) + (1 + 3) from its fold.
 PYDPMC_INLINE FourFloats sums_of(const F16* x) noexcept {
   const FourFloats a = fold(x[0]), b = fold(x[1]), c = fold(x[2]), d = fold(x[3]);
   const FourFloats ab = __builtin_shufflevector(a, b, 0, 1, 4, 5) + __builtin_shufflevector(a, b, 2, 3, 6, 7);

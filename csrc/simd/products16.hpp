@@ -5,11 +5,11 @@
 
 PYDPMC_ISA_BEGIN
 
-// Eight products of a factor up to here with any 16-bit number sum to less than 2^31 (columns beyond the last
-// hold any bits; their sums are dropped).
+// Eight products of a factor up to this bound with any 16-bit number sum to less than 2^31 (columns beyond
+// the last hold arbitrary bits, and their sums are dropped).
 constexpr double largest_factor16 = 8191.0;
 
-// Factors of two rows, as the multiply-add of pairs wants them.
+// The factors of two rows, interleaved for the multiply-add of pairs.
 PYDPMC_INLINE int32_t factor_pair(int32_t even, int32_t odd) noexcept {
   return static_cast<int32_t>((static_cast<uint32_t>(even) & 0xffff) | static_cast<uint32_t>(odd) << 16);
 }
@@ -26,7 +26,7 @@ PYDPMC_INLINE void products16(const int16_t* const* row, int j, const int32_t (&
     low = _mm256_add_epi32(low, _mm256_madd_epi16(_mm256_unpacklo_epi16(a, b), factors));
     high = _mm256_add_epi32(high, _mm256_madd_epi16(_mm256_unpackhi_epi16(a, b), factors));
   }
-  // Interleaving keeps to 128-bit halves: columns 0-3 and 8-11 are in `low`, the others in `high`.
+  // Interleaving works within 128-bit halves: columns 0-3 and 8-11 are in `low`, the others in `high`.
   const __m128i four[4] = {_mm256_castsi256_si128(low), _mm256_castsi256_si128(high),
                            _mm256_extracti128_si256(low, 1), _mm256_extracti128_si256(high, 1)};
 #pragma GCC unroll 4

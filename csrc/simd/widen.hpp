@@ -1,5 +1,5 @@
-// Stored numbers, as many doubles as a vector holds; exact. Intrinsics where
-// the compiler's own conversion goes through halves of a vector.
+// Converts stored numbers to a vector of doubles, exactly. Intrinsics are used where the compiler's own
+// conversion would go through half vectors.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ struct Wide {
   typedef float Floats __attribute__((vector_size(width * 4)));
 };
 
-// One vector: an unaligned load. (Attributes of a type are lost when it becomes
-// a template argument, so that a pointer to an unaligned vector type is not
+// Loads one vector from an unaligned address. (A template argument loses the
+// attributes of its type, so a pointer to an unaligned vector type would not be
 // safe.)
 template <class Vector>
 PYDPMC_INLINE Vector unaligned(const void* from) noexcept {
@@ -40,7 +40,7 @@ PYDPMC_INLINE typename Wide<width>::F widen(const double* from) noexcept {
 template <int width>
 PYDPMC_INLINE typename Wide<width>::F widen(const float* from) noexcept {
 #if defined(__AVX512F__)
-  // Not _mm512_cvtps_pd: gcc 12 warns about its header.
+  // _mm512_cvtps_pd is avoided because gcc 12 warns about its header.
   if constexpr (width == 8) return (typename Wide<8>::F)_mm512_maskz_cvtps_pd(0xff, _mm256_loadu_ps(from));
 #endif
 #if defined(__AVX2__)
@@ -54,7 +54,7 @@ PYDPMC_INLINE typename Wide<width>::F widen(const float* from) noexcept {
   return __builtin_convertvector(unaligned<typename Wide<width>::Floats>(from), typename Wide<width>::F);
 }
 
-// Whole numbers, to be multiplied by their unit.
+// The integers themselves; the caller multiplies by their unit.
 template <int width>
 PYDPMC_INLINE typename Wide<width>::F widen(const int16_t* from) noexcept {
 #if defined(__AVX512F__)

@@ -28,7 +28,7 @@ PYDPMC_INLINE std::uint32_t word_at(const void* from, int k) noexcept {
   return word;
 }
 
-// Bit k for the highest bit of word k.
+// Bit k is the highest bit of word k.
 PYDPMC_INLINE unsigned sign_bits(Words8 v) noexcept {
 #if defined(__AVX2__)
   return static_cast<unsigned>(_mm256_movemask_ps((__m256)v));

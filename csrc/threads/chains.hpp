@@ -1,5 +1,5 @@
-// How chains share threads, whatever a step does: beside each other, or one after the other with a team of
-// threads inside each step. And what every run does first: take a new key if it finds itself in a forked
+// How chains share threads, whatever a step does: in parallel, or one after the other with a team of
+// threads inside each step. Also what every run does first: it takes a new key if it is in a forked
 // child.
 #pragma once
 
@@ -16,13 +16,13 @@
 namespace pydpmc {
 
 constexpr int most_threads = 256;
-// Below this many records a thread, sharing a step costs more than it saves.
+// Below this many records per thread, sharing a step costs more than it saves.
 constexpr int64_t fewest_records_per_thread = 20000;
 
-// What one chain writes and another might sit next to.
+// Padding between numbers that different chains write.
 constexpr size_t cache_line = 64;
 
-// Numbers that share no cache line with what is allocated after them: chains run side by side.
+// Numbers that share no cache line with later allocations, because chains run in parallel.
 inline std::vector<double> apart(size_t size) {
   std::vector<double> numbers;
   numbers.reserve(size + 2 * cache_line / sizeof(double));
@@ -30,7 +30,7 @@ inline std::vector<double> apart(size_t size) {
   return numbers;
 }
 
-// body(chain, team, first_thread) for every chain; `first_thread` is where the team's workspaces start.
+// Calls body(chain, team, first_thread) for each chain; `first_thread` is the team's first workspace.
 template <class Body>
 void for_each_chain(int64_t chains, int64_t n, int64_t block, int threads, bool steps_read_all_records,
                     const Stop& stop, const Body& body) {

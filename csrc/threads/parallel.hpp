@@ -1,5 +1,5 @@
-// The only parallel regions: chains beside each other, or a team of threads that shares the blocks of a step.
-// Integer sums make both give the same bits as one thread.
+// The only parallel regions: chains in parallel, or a team of threads that shares the blocks of a step.
+// Because sums are of integers, both give the same bits as one thread.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ inline int hardware_threads() noexcept {
 #endif
 }
 
-// body(thread, item) for every item, items in any order.
+// Calls body(thread, item) for every item, in any order.
 template <class Body>
 void for_each(int64_t items, [[maybe_unused]] int threads, const Body& body) noexcept {
 #ifdef _OPENMP
@@ -39,7 +39,7 @@ void for_each(int64_t items, [[maybe_unused]] int threads, const Body& body) noe
   for (int64_t i = 0; i < items; ++i) body(0, i);
 }
 
-// leader() on one thread while the others run worker(thread) until it returns.
+// Runs leader() on one thread while each of the others runs worker(thread).
 template <class Leader, class Worker>
 void with_team([[maybe_unused]] int threads, const Leader& leader,
                [[maybe_unused]] const Worker& worker) noexcept {

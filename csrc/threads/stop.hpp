@@ -1,5 +1,5 @@
 // A request to stop a run, made by another thread and read between blocks of records. It is final: the run
-// drops the chunk of steps that it was in the middle of and makes no more.
+// drops the chunk of steps under way and makes no further step.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// Sums over blocks of records by a leader and its workers. Blocks are claimed one by one from a counter, so
-// that no thread waits at a barrier for one that the operating system has put to sleep between blocks.
+// Sums over blocks of records by a leader and its workers. Threads claim blocks one by one from a counter, so
+// that no thread waits at a barrier for one that the operating system suspended between blocks.
 #pragma once
 
 #include <atomic>
@@ -32,8 +32,8 @@ class Team {
         partial_(static_cast<size_t>(threads)),
         stop_(stop) {}
 
-  // Sum of body(thread, begin, end) over all blocks; called by the leader, thread 0. Once a stop is requested
-  // the blocks that are left are skipped and the sum means nothing.
+  // The sum of body(thread, begin, end) over all blocks; called by the leader, thread 0. After a stop request
+  // the remaining blocks are skipped and the sum is meaningless.
   template <class Body>
   RatioSum sum(const Body& body) noexcept {
     if (partial_.size() == 1) return alone(body);
@@ -44,7 +44,7 @@ class Team {
     };
     done_.store(0, std::memory_order_relaxed);
     next_.store(
-        0, std::memory_order_release);  // opens the job: everything above is visible to who claims a block
+        0, std::memory_order_release);  // opens the job: whoever claims a block sees everything set above
     claim_blocks(0);
     for (int patience = 0; done_.load(std::memory_order_acquire) < blocks_;) pause_briefly(patience);
     RatioSum total;
@@ -82,7 +82,7 @@ class Team {
 
   void claim_blocks(int thread) noexcept {
     for (;;) {
-      // A job ends only when every claimed block is done, so a claim always belongs to the job that is open.
+      // A job ends only when every claimed block is done, so a claim always belongs to the current job.
       const int64_t k = next_.fetch_add(1, std::memory_order_acq_rel);
       if (k >= blocks_) return;
       if (!stop_.requested())

@@ -1,4 +1,4 @@
-// Scratch memory of each thread, taken once before the first step.
+// Scratch memory of each thread, allocated once before the first step.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 
 namespace pydpmc {
 
-// What a kernel needs, in doubles: two prepared thetas (csrc/models/prepared.hpp) and the gradient of a
-// group; or one, and slopes and sums of narrow or coded rows (csrc/kernels/gradient/).
+// The number of doubles that a kernel needs: two prepared thetas (csrc/models/prepared.hpp) and the gradient
+// of a group; or one, and slopes and sums of narrow or coded rows (csrc/kernels/gradient/).
 inline size_t slopes_size(const ModelSpec& model) noexcept {
   const size_t group = static_cast<size_t>((model.dim + 7) / 8 * 8) + 8;
   const size_t narrow = static_cast<size_t>((model.columns + 15) / 16 * 24);
@@ -23,7 +23,7 @@ class Workspaces {
   Workspaces(int threads, const ModelSpec& model)
       : Workspaces(threads, model, static_cast<size_t>(model.dim)) {}
 
-  // `length` is that of a sum.
+  // `length` is the length of a sum.
   Workspaces(int threads, const ModelSpec& model, size_t length)
       : slopes_stride_(slopes_size(model)),
         sums_stride_((length + 7) / 8 * 8 + 8),
@@ -40,7 +40,7 @@ class Workspaces {
     for (int k = 0; k < count; ++k) std::fill_n(sums(first + k), length_, 0);
   }
 
-  // Adds the sums of all `count` threads to those of the first.
+  // Adds the sums of all `count` threads to those of the first thread.
   void gather(int first, int count) noexcept {
     for (int k = 1; k < count; ++k)
       for (size_t j = 0; j < length_; ++j) sums(first)[j] += sums(first + k)[j];

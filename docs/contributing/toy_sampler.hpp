@@ -1,5 +1,5 @@
 // SGHMC whose theta moves by the mean of the old and the new velocity: v' = v - eta g - a v + N(0, 2 a eta),
-// theta' = theta + (v + v') / 2. The noise is already in g, with standard deviation sqrt(2 a / eta).
+// theta' = theta + (v + v') / 2. g already contains the noise, with standard deviation sqrt(2 a / eta).
 // A template: CONTRIBUTING.md, "Add a gradient sampler".
 #pragma once
 
@@ -19,16 +19,16 @@ struct ToySampler {
   double friction;
   std::vector<double> v{};
 
-  // Public numbers: core_parameters of the settings in Python.
+  // Reads public numbers, the core_parameters of the settings in Python.
   explicit ToySampler(const Parameters& given) : friction(given.one("friction")) {}
 
-  // Before the first step: everything is allocated here.
+  // Called before the first step; allocates everything.
   void start(std::size_t dim) { v.assign(dim, 0.0); }
 
-  // What a checkpoint must hold besides theta.
+  // Returns what a checkpoint must hold besides theta.
   auto state() { return std::tie(v); }
 
-  // `g` is a function of released sums. Whatever else is random comes from the last argument, a stream.
+  // `g` is a function of released sums. Any other randomness must come from the last argument, a stream.
   void step(std::vector<double>& theta, const std::vector<double>& g, double eta, Stream&) noexcept {
     for (std::size_t j = 0; j < theta.size(); ++j) {
       const double before = v[j];

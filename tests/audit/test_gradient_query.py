@@ -4,7 +4,7 @@ Neighbours are add_remove, samples are Poisson. All other records have gradient 
 if the canary is in the sample, N(L, s^2). The score of a run of T steps is its exact log-likelihood ratio.
 
 The bound: a test with false alarms alpha and misses beta refutes every noise level whose trade-off curve lies above
-(alpha, beta). Curves are composed here on their own, apart from the library's accountant. The threshold is chosen from
+(alpha, beta). The curves are composed here, independently of the library's accountant. The threshold is chosen from
 the claim, before any score is seen.
 """
 

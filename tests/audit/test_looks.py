@@ -1,4 +1,4 @@
-"""Looks of the compiled query on the worst neighbours: no more is leaked than claimed, and nearly that."""
+"""Audit of the compiled look on the worst neighbours: the measured leak is nearly the claim, and never above it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Noised gradient sums of the compiled query on worst-case neighbours: no more is leaked than claimed, and nearly that.
+"""Audit of noised gradient sums on worst-case neighbours: the measured leak is nearly the claim, and never above it.
 
 Linear regression at theta = 0 with x = 1: a record's gradient is y, so y = 0 adds nothing and y = +-FAR is clipped.
 """

@@ -1,4 +1,4 @@
-"""Loops inside a test: what ``pytest.mark.parametrize`` would make hundreds of cases of."""
+"""Loops inside a test, where ``pytest.mark.parametrize`` would make hundreds of cases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A regression in coordinates in which all directions are about equally wide, and the way back."""
+"""Transform a regression to coordinates in which all directions are about equally wide, and back."""
 
 from __future__ import annotations
 

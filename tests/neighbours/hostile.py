@@ -1,4 +1,4 @@
-"""Values that a record may hold although nobody planned for them, and what holds tables of them."""
+"""Unexpected values that a record may hold, and the kinds of tables that may contain them."""
 
 import csv
 import datetime

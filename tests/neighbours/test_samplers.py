@@ -1,6 +1,6 @@
-"""Every sampler and way in on neighbours with frozen noise: same public facts, warnings, files; bounded sums.
+"""Every sampler and entry point on neighbours with fixed noise: same public facts, warnings and files; bounded sums.
 
-The noise is frozen by a seed, so that all that differs between two runs is what the one record did.
+A seed fixes the noise, so that two runs differ only by the effect of the one record.
 """
 
 import importlib.util

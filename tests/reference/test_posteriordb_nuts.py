@@ -1,4 +1,4 @@
-"""NUTS reproduces every posterior of posteriordb that we hold, from a start that knows nothing of it."""
+"""NUTS reproduces every posterior of posteriordb that we hold, from a start that does not depend on it."""
 
 from __future__ import annotations
 

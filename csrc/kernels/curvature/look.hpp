@@ -22,8 +22,8 @@ struct LookShape {
         width(static_cast<int64_t>(look_width(spec.dim))) {}
 };
 
-// What eight records contribute: the gradient's factor, the factor that takes x to the curvature's whole
-// numbers, and which records count.
+// The contributions of eight records: the factor of x in the gradient, the factor that takes x to the
+// integers of the curvature, and which records count.
 struct LookFactors {
   double gradient[lanes], root[lanes];
   unsigned trusted;
@@ -33,7 +33,7 @@ PYDPMC_INLINE LookFactors look_factors(const Terms& terms, F8 row2, const LookGr
   const F8 r2 = terms.r * terms.r, none = fill(-1.0);
   const F8 scale = clipped_scale(row2, r2, fill(0.0), grid.gradient);
   const F8 h = grid.outer ? r2 : terms.h;
-  const F8 bounded = min(h, fill(grid.curvature_clip) / row2);  // no bound for a row of zeros
+  const F8 bounded = min(h, fill(grid.curvature_clip) / row2);  // no bound if the row is zero
   const F8 usable =
       select(row2 <= fill(grid.largest_square),
              select(fill(0.0) <= h, select(h <= fill(largest_square), scale, none), none), none);
@@ -44,7 +44,7 @@ PYDPMC_INLINE LookFactors look_factors(const Terms& terms, F8 row2, const LookGr
   return factors;
 }
 
-// q <- nearest whole numbers of factor times ([1], x), zero beyond.
+// Sets q to the nearest integers of factor times ([1], x), and to zero beyond the last column.
 template <class Model, class Scalar>
 PYDPMC_INLINE void write_root(const LookShape<Model>& shape, const Scalar* row, double factor,
                               double* q) noexcept {

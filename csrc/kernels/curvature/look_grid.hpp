@@ -1,4 +1,4 @@
-// What a look at gradient and curvature sums, on which grid. Public numbers alone.
+// What a look at gradient and curvature sums, and on which grid. Public numbers alone decide.
 #pragma once
 
 #include <cstddef>
@@ -14,23 +14,23 @@ struct LookGrid {
   double curvature_clip;           // B: h |x|^2 is at most this
   double per_root;                 // integers per unit of sqrt(h) x
   double largest_square;           // a row with a larger |x|^2 adds nothing
-  double limits[2];                // of the model: kernels/curvature/terms.hpp
+  double limits[2];                // of the model, see kernels/curvature/terms.hpp
   bool outer = false;              // h is r^2 in place of the model's curvature
   const uint8_t* tiles = nullptr;  // which 4 x 4 tiles of the curvature are wanted, row by row
 };
 
-// Records whose outer products are added in doubles before they go to 64-bit integers. The length of a
-// record's whole numbers is below 2^23, so that sums stay below 2^53: every operation is exact.
+// The number of records whose outer products are added in doubles before they move to 64-bit integers. The
+// norm of a record's integers is below 2^23, so these sums stay below 2^53 and every operation is exact.
 constexpr int look_block = 128;
 constexpr double longest_root = 0x1p22;
 
-// Rows of whole numbers are padded to this many.
+// Rows of integers are padded to a multiple of this.
 constexpr int look_padding = 16;
 inline size_t look_width(int dim) noexcept {
   return static_cast<size_t>((dim + look_padding - 1) / look_padding * look_padding);
 }
 
-// Doubles of scratch memory: a prepared theta and a block of rows.
+// The number of doubles of scratch memory, for a prepared theta and a block of rows.
 inline size_t look_scratch(const ModelSpec& spec) noexcept {
   return prepared_size(spec) + look_block * look_width(spec.dim) + 8;
 }
@@ -42,7 +42,7 @@ struct LookKernels {
                     int64_t end, const LookGrid&, int64_t* sums, int64_t* products) noexcept;
 };
 
-// Those of the instruction set in use.
+// The loops of the instruction set in use.
 const LookKernels& look_kernels() noexcept;
 
 }  // namespace pydpmc

@@ -1,5 +1,5 @@
-// Sums of outer products q q' of rows of whole numbers: doubles that never round, so that neither the order
-// nor the instruction set matters, nor whether a product and its sum are one operation or two.
+// Sums of outer products q q' of rows of integers. They are doubles that never round, so the order, the
+// instruction set and fused multiply-adds make no difference.
 #pragma once
 
 #include "kernels/curvature/look_grid.hpp"
@@ -19,7 +19,7 @@ PYDPMC_INLINE NativeF multiply_add(NativeF a, NativeF b, NativeF sum) noexcept {
 #endif
 }
 
-// Entries i .. i+3, j .. of the sum over `rows` rows of `width` numbers.
+// Adds entries (i .. i+3, j ..) of the sum over `rows` rows of `width` numbers.
 template <int vectors>
 PYDPMC_INLINE void add_tile(const double* q, int rows, int64_t width, int i, int j,
                             int64_t* products) noexcept {
@@ -42,7 +42,7 @@ PYDPMC_INLINE void add_tile(const double* q, int rows, int64_t width, int i, int
     }
 }
 
-// Whether a pair of columns i .. i+3, j .. j+count-1 is wanted.
+// Whether any entry (i .. i+3, j .. j+count-1) is wanted.
 PYDPMC_INLINE bool wanted(const uint8_t* tiles, int64_t width, int i, int j, int count) noexcept {
   if (!tiles) return true;
   bool any = false;
@@ -50,7 +50,7 @@ PYDPMC_INLINE bool wanted(const uint8_t* tiles, int64_t width, int i, int j, int
   return any;
 }
 
-// All tiles that touch the upper triangle of the first `dim` columns.
+// Adds all tiles that touch the upper triangle of the first `dim` columns.
 inline void add_outer_products(const double* q, int rows, int dim, int64_t width, const uint8_t* tiles,
                                int64_t* products) noexcept {
   for (int i = 0; i < dim; i += tile_rows) {

@@ -1,6 +1,6 @@
-// What a look takes of eight records: r, the factor of x in the gradient, and h >= 0, the factor of x x' in
-// the curvature. docs/privacy/newton.md bounds both from these formulas and the rounding of one operation;
-// the accuracy of exp does not matter. NaN in must give NaN in r or h.
+// The terms of eight records in a look: r, the factor of x in the gradient, and h >= 0, the factor of x x' in
+// the curvature. docs/privacy/newton.md bounds both from these formulas and the rounding of single
+// operations; the accuracy of exp does not matter. A NaN argument must give a NaN in r or h.
 #pragma once
 
 #include "kernels/predictor.hpp"
@@ -50,7 +50,7 @@ PYDPMC_INLINE Terms terms_of(HuberRegression, F8 eta, F8 y, const Prepared& p, c
   return {clamp(z, p.b) * p.a, select(abs(z) < fill(p.b), fill(p.a * p.a), fill(0.0))};
 }
 
-// limits = {largest y, largest log mean}: beyond it the mean is constant.
+// limits = {largest y, largest log mean}; above the latter the mean is constant.
 PYDPMC_INLINE Terms terms_of(PoissonRegression, F8 eta, F8 y, const Prepared&,
                              const double* limits) noexcept {
   const F8 top = fill(limits[1]), mean = exp(min(eta, top));

@@ -1,14 +1,14 @@
-// Clipped gradients of single records of which blocks of columns are one-hot: a block is a code, looked up
-// and never multiplied out. The integers that a record adds are those of kernels/gradient/record.hpp, but
-// for the order in which its predictor is summed. Spare lanes and records that are not finite count with
-// factor zero.
+// Clipped gradients of single records with one-hot blocks of columns. A block is stored as a code, whose
+// coefficient is looked up instead of multiplying all columns. A record adds the same integers as in
+// kernels/gradient/record.hpp, except that its predictor is summed in another order. Spare lanes and records
+// that are not finite count with factor zero.
 #pragma once
 
 #include "kernels/gradient/record.hpp"
 
 PYDPMC_ISA_BEGIN
 
-// What a coded row holds: numbers, padded to four; the target; |x|^2; the value of its ones; codes by fours.
+// A coded row holds numbers, padded to four; the target; |x|^2; the value of its ones; codes, four a word.
 struct CodedRow {
   const double* numbers;
   int padded;
@@ -17,7 +17,7 @@ struct CodedRow {
   PYDPMC_INLINE double square() const noexcept { return numbers[padded + 1]; }
   PYDPMC_INLINE double one() const noexcept { return numbers[padded + 2]; }
 
-  // call(four codes) for every four.
+  // Calls call(four codes) for each group of four codes.
   template <class Call>
   PYDPMC_INLINE void by_fours(int codes, const Call& call) const noexcept {
     for (const double* from = numbers + padded + 3; codes > 0; codes -= 4, ++from) {
@@ -28,7 +28,7 @@ struct CodedRow {
   }
 };
 
-// Slopes and sums by number and by code, the code of no column last.
+// Slopes and sums indexed by number and by code. The last code stands for no column.
 class CodedSums {
  public:
   CodedSums(const CodedRows& rows, const double* slopes, int columns, double* scratch) noexcept
@@ -47,7 +47,7 @@ class CodedSums {
     return load(eta) + gather([&](int k) PYDPMC_LAMBDA { return of_codes({row[k], rows_.padded}); });
   }
 
-  // scale[k] times row k, of all eight.
+  // Adds scale[k] times row k for all eight rows.
   PYDPMC_INLINE void add(const Rows<double>& row, const F8& scale) noexcept {
     double per_row[lanes];
     store(per_row, scale);
@@ -88,7 +88,7 @@ class CodedSums {
   int columns_;
   double *numbers_, *by_code_;
   int64_t* number_sums_;
-  uint64_t* code_sums_;  // the sum of no column may wrap
+  uint64_t* code_sums_;  // the sum of the last code, which is never read, may wrap
   int64_t added_ = 0;
 };
 

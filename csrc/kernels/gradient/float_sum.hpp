@@ -1,12 +1,12 @@
-// Sums of gradients in floating point, for the records of one group: the counterparts of the integer sums of
-// kernels/gradient/group.hpp. One rounding per operation and coordinate, in the order of the calls.
+// Sums of gradients in floating point, over the records of one group: the counterpart of the integer sums of
+// kernels/gradient/group.hpp. Each operation rounds each coordinate once, in the order of the calls.
 #pragma once
 
 #include "kernels/rows.hpp"
 
 PYDPMC_ISA_BEGIN
 
-// sums[j] += scale * (row[j] - centre[j]), `centre` null for zero.
+// sums[j] += scale * (row[j] - centre[j]); a null `centre` means zero.
 template <class Scalar>
 PYDPMC_INLINE void add_row(double* sums, const Scalar* row, const double* centre, double scale,
                            int columns) noexcept {

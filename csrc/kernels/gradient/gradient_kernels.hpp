@@ -1,6 +1,6 @@
-// The gradient sums as the dispatcher calls them. A unit is a record or, if there are groups, a group: then
-// it is the sum of its records' gradients, in the order of its rows, that is clipped and rounded. A group of
-// one record counts exactly as the record would.
+// The gradient sums that the dispatcher calls. A unit is a record or, if there are groups, a group. The
+// gradients of a group's records are summed in the order of its rows, and the sum is clipped and rounded. A
+// group of one record counts exactly as the record would.
 #pragma once
 
 #include "kernels/gradient/coded_gradient.hpp"
@@ -9,7 +9,7 @@
 
 PYDPMC_ISA_BEGIN
 
-// Adds the clipped gradients of records to the integer sums; returns how many there were to add.
+// Adds the clipped gradients of records to the integer sums; returns how many were added.
 template <class Model, class Scalar>
 [[gnu::noinline]] int64_t add_records(const ModelSpec& spec, const Table<Scalar>& table,
                                       const RowSquares& squares, const Prepared& p, const Batch& batch,
@@ -35,7 +35,7 @@ inline int64_t add_unclipped(const ModelSpec& spec, const Table<Scalar>& table, 
     return add_gradients<Model>(spec, table, p, row_of, count, unscaled, total);
 }
 
-// A sum of gradients beyond this adds nothing; its square is far from overflow.
+// A sum of gradients with a larger square adds nothing; the bound is far from overflow.
 constexpr double largest_group_square = 0x1p1000;
 
 // Adds the clipped gradient of a group to the integer sums; returns 1, or 0 if there is nothing to add.

@@ -1,11 +1,11 @@
-// Norms of rows, once for all steps, and of gradients that are a factor times a row, eight at a time.
+// Norms of rows, computed once for all steps, and norms of gradients that are a factor times a row.
 #pragma once
 
 #include "kernels/gradient/group.hpp"
 
 PYDPMC_ISA_BEGIN
 
-// Of every row: what a run keeps, since rows do not change.
+// The squared norms of all rows, which a run keeps because rows do not change.
 inline void squared_norms(const Records& records, double* squares) noexcept {
   with_storage(records, [&]<class Scalar>(const Table<Scalar>& table) {
     for (int64_t i = 0; i < records.n; ++i) squares[i] = squared_norm(table.row(i), nullptr, table.columns);
@@ -18,8 +18,8 @@ PYDPMC_INLINE F8 square_root(F8 x) noexcept {
   return x;
 }
 
-// Integers per unit of gradient after clipping to grid.clip, from the squares of a gradient's factors;
-// negative if one is too large to be trusted, or not a number.
+// The factor from a gradient to the grid after clipping to grid.clip, computed from the squares of the
+// gradient's factors. It is negative if one of these is NaN or so large that the norm may be wrong.
 PYDPMC_INLINE F8 clipped_scale(F8 row2, F8 first2, F8 second2, const GradientGrid& grid) noexcept {
   const F8 most = fill(largest_square), clip = fill(grid.clip);
   const F8 norm = square_root(first2 * row2 + second2);

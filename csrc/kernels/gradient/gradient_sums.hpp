@@ -1,12 +1,12 @@
-// Scaled rows, each coordinate rounded to the nearest integer, added to 64-bit
-// sums: eight rows for one visit to a sum. The integers are those of add_row.
+// Adds scaled rows, each coordinate rounded to the nearest integer, to 64-bit sums, eight rows at a time. The
+// integers are the same as those of add_row.
 #pragma once
 
 #include "kernels/gradient/group.hpp"
 
 PYDPMC_ISA_BEGIN
 
-// Columns j .. j+width-1 of eight rows, of which the first `kept` are added.
+// Adds columns j .. j+width-1 of eight rows; only the first `kept` of these columns count.
 template <int width, class Scalar>
 PYDPMC_INLINE void add_columns(int64_t* sums, const Scalar* const* row, const double* centre,
                                const double* scale, int j, int kept) noexcept {
@@ -27,9 +27,9 @@ PYDPMC_INLINE void add_columns(int64_t* sums, const Scalar* const* row, const do
   }
 }
 
-// sums[j] += nearest(per_row[r] * (row[r][j] - centre[j])) over eight rows,
-// `centre` null for zero. Rows of four or more columns may be read in whole
-// fours (pydpmc/rows.py), as may slopes.
+// sums[j] += nearest(per_row[r] * (row[r][j] - centre[j])) over eight rows; a null `centre` means zero. Rows
+// of four or more columns are padded (pydpmc/data/storage.py), as slopes are, so that whole groups of four
+// columns may be read.
 template <class Scalar, class Fetch>
 PYDPMC_INLINE void add_rows(int64_t* sums, const Scalar* const* row, const double* centre,
                             const double* per_row, int columns, const Fetch& fetch) noexcept {

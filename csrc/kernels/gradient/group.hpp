@@ -1,7 +1,7 @@
-// Sums of clipped per-record gradients on the integer grid: the only loop over records of the gradient
-// samplers. A record's gradient is scaled down to norm at most `clip`, each coordinate is rounded to the
-// nearest multiple of the grid step, and the integers are summed, so that order and threads do not matter. A
-// record whose gradient is not finite, or has a factor beyond 2^250, adds nothing.
+// Sums of clipped gradients on the integer grid, one record at a time; the faster loops of this folder give
+// the same integers or have a lemma of their own. A record's gradient is scaled down to norm at most `clip`,
+// each coordinate is rounded to the nearest multiple of the grid step, and the integers are summed, so that
+// order and threads do not matter. If a gradient is not finite or has a factor beyond 2^250, it adds nothing.
 #pragma once
 
 #include "kernels/gradient/float_sum.hpp"
@@ -9,8 +9,8 @@
 
 PYDPMC_ISA_BEGIN
 
-// Integers are accumulated with the bits of the rounding constant still in them; this many of them are taken
-// out.
+// The sums contain the bits of the rounding constant, once for every row that was added; this subtracts them
+// for `rows` rows.
 inline void remove_magic(int64_t* sums, int count, int64_t rows) noexcept {
   int64_t bits;
   std::memcpy(&bits, &rounding_magic, sizeof bits);
@@ -27,7 +27,7 @@ PYDPMC_INLINE void add_native(int64_t* sums, NativeF value) noexcept {
   *to = *to + (NativeU)(value + rounding_magic);
 }
 
-// sums[j] += nearest(scale * (row[j] - centre[j])), `centre` null for zero.
+// sums[j] += nearest(scale * (row[j] - centre[j])); a null `centre` means zero.
 template <class Scalar>
 PYDPMC_INLINE void add_row(int64_t* sums, const Scalar* row, const double* centre, double scale,
                            int columns) noexcept {
@@ -70,23 +70,23 @@ PYDPMC_INLINE double squared_norm(const Scalar* row, const double* centre, int c
   return (sum_lanes(total) + rest) * (unit_of<Scalar> * unit_of<Scalar>);
 }
 
-// Squares up to here have products that neither overflow nor lose the norm to underflow.
+// Products of squares up to this bound neither overflow nor lose the norm to underflow.
 constexpr double largest_square = 0x1p500;
 
-// The squared norm of a gradient from the squares of its factors; infinite if it cannot be trusted.
+// The squared norm of a gradient from the squares of its factors; infinite if a factor is too large.
 PYDPMC_INLINE double gradient_norm2(double row2, double first2, double second2) noexcept {
   const bool trusted = row2 <= largest_square && first2 <= largest_square && second2 <= largest_square;
   return trusted ? first2 * row2 + second2 : __builtin_inf();
 }
 
-// The factor that takes a gradient to the grid, clipped.
+// The factor from a gradient to the grid, clipping included.
 PYDPMC_INLINE double onto_grid(double norm2, const GradientGrid& grid) noexcept {
   const double norm = __builtin_sqrt(norm2);
   return (norm > grid.clip ? grid.clip / norm : 1.0) * grid.per_unit;
 }
 
 // Adds factor_of(norm^2) times the gradients of row_of(0) .. row_of(count-1) to sums[0 .. dim-1]; returns how
-// many could be trusted and were added.
+// many had a finite norm and were added.
 template <class Model, class Scalar, class RowOf, class FactorOf, class Sum>
 inline int64_t add_gradients(const ModelSpec& spec, const Table<Scalar>& table, const Prepared& p,
                              const RowOf& row_of, int64_t count, const FactorOf& factor_of,

@@ -1,7 +1,7 @@
-// Clipped gradients of single records that are stored in single precision or in sixteen bits, on a grid that
-// fits into the numbers they are stored in: narrow predictors, everything between predictor and grid in
-// double precision, sums of integers. Spare lanes and records that are not finite count with factor zero.
-// What a record adds depends on the record and theta alone; its norm: docs/privacy/sgld.md, lemma 2'.
+// Clipped gradients of single records stored in single precision or in sixteen bits, on a grid that fits into
+// that storage. Predictors have its precision, everything between predictor and grid is in double precision,
+// and sums are of integers. Spare lanes and records that are not finite count with factor zero. A
+// contribution depends on the record and theta alone; its norm: docs/privacy/sgld.md, lemma 2'.
 #pragma once
 
 #include <type_traits>

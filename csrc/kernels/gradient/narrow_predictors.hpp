@@ -1,5 +1,5 @@
-// Linear predictors of eight rows that are stored in single precision or in sixteen bits, in whole sixteens
-// of columns. Like every number of a record, they do not depend on the instruction set.
+// Linear predictors of eight rows stored in single precision or in sixteen bits, sixteen columns at a time.
+// They do not depend on the instruction set.
 #pragma once
 
 #include <algorithm>
@@ -11,13 +11,13 @@
 
 PYDPMC_ISA_BEGIN
 
-// The conversion of a number beyond the largest float is not defined.
+// Converting a double beyond the largest float is undefined behaviour.
 PYDPMC_INLINE float nearest_float(double x) noexcept {
   constexpr double largest = 0x1.fffffep127;
   return static_cast<float>(x > largest ? largest : x < -largest ? -largest : x);
 }
 
-// In single precision.
+// Predictors in single precision.
 class FloatSlopes {
  public:
   FloatSlopes(const double* slopes, int columns, int width, float* scratch) noexcept
@@ -61,7 +61,7 @@ class FloatSlopes {
   int width_;
 };
 
-// Exact, of slopes that are rounded to 24 bits of the largest of them: far finer than the grid of the rows.
+// Exact predictors from slopes rounded to 24 bits relative to the largest, far finer than the rows' grid.
 class DigitSlopes {
  public:
   DigitSlopes(const double* slopes, int columns, int width, float* scratch) noexcept
@@ -80,7 +80,7 @@ class DigitSlopes {
       const double shifted = (finite && j < columns ? slopes[j] * scale : 0.0) + rounding_magic;
       int64_t whole;
       std::memcpy(&whole, &shifted, sizeof whole);
-      const int32_t low_bits = static_cast<int32_t>(whole) + largest_digit;  // those of the constant are zero
+      const int32_t low_bits = static_cast<int32_t>(whole) + largest_digit;  // low bits of the constant: 0
       high_[j] = static_cast<int16_t>(low_bits >> digit_bits);
       low_[j] = static_cast<int16_t>((low_bits & (2 * largest_digit - 1)) - largest_digit);
     }

@@ -1,5 +1,5 @@
-// Integer sums of rows that are stored in single precision or in sixteen bits, each row times a factor that
-// takes its gradient to the grid, clipped.
+// Integer sums of rows stored in single precision or in sixteen bits. Each row is multiplied by a factor that
+// clips its gradient and takes it to the grid.
 #pragma once
 
 #include "kernels/gradient/gradient_norm.hpp"
@@ -8,9 +8,9 @@
 
 PYDPMC_ISA_BEGIN
 
-// Sums of single-precision rows in 32 bits, for at most `most_rows` rows before they are moved to 64.
+// Sums of single-precision rows in 32 bits; after at most `most_rows` rows they move to 64 bits.
 struct FloatSums {
-  static constexpr int64_t most_rows = 256;  // of integers below 2^22
+  static constexpr int64_t most_rows = 256;  // as integers are below 2^22
   uint32_t* partial;
   int64_t* sums;
   int columns, width;
@@ -21,8 +21,8 @@ struct FloatSums {
     clear();
   }
 
-  // Integers per unit of gradient times `first`; neither it nor its product with a row overflows or loses
-  // digits to underflow.
+  // Integers per unit of gradient times `first`. Its range is limited so that products with a row neither
+  // overflow nor lose digits to underflow.
   PYDPMC_INLINE static F8 factors(F8 first, F8 row2, const GradientGrid& grid) noexcept {
     const F8 scale = clipped_scale(row2, first * first, fill(0.0), grid);
     const F8 factor = select(fill(0.0) <= scale, first * scale, fill(0.0));
@@ -49,7 +49,7 @@ struct FloatSums {
     if (rows == most_rows) flush();
   }
 
-  // Not rounded to single precision first, which compilers leave out at times.
+  // Not rounded to single precision first: compilers sometimes omit that rounding.
   PYDPMC_INLINE static double intercept(double factor) noexcept { return factor; }
 
   void flush() noexcept {
@@ -65,8 +65,8 @@ struct FloatSums {
   }
 };
 
-// Sums of sixteen-bit rows times whole numbers: exact. They are kept for whole sixteens of columns, those
-// beyond the last meaningless.
+// Exact sums of sixteen-bit rows times integers. They are kept for whole groups of sixteen columns; those
+// beyond the last column are meaningless.
 struct Fixed16Sums {
   int64_t *padded_sums, *sums;
   int columns, width;
@@ -79,7 +79,7 @@ struct Fixed16Sums {
     for (int j = 0; j < width; ++j) padded_sums[j] = 0;
   }
 
-  // Whole numbers q with |q| |row| on the grid at most grid.clip: half of one is left for the rounding.
+  // Integers q with |q| |row| at most grid.clip on the grid; half a unit is reserved for the rounding of q.
   PYDPMC_INLINE static F8 factors(F8 first, F8 row2, const GradientGrid& grid) noexcept {
     const double per_factor = grid.per_unit * fixed16_step;
     const F8 reach = max(fill(grid.clip) / square_root(row2) - 0.5 / per_factor, fill(0.0));

@@ -1,5 +1,5 @@
-// Clipped gradients of single records, eight at a time: the common case, and what kernels/gradient/group.hpp
-// computes, to the last bit.
+// Clipped gradients of single records, eight at a time: the common case, bit for bit equal to
+// kernels/gradient/group.hpp.
 #pragma once
 
 #include "kernels/gradient/gradient_norm.hpp"
@@ -13,8 +13,8 @@ PYDPMC_ISA_BEGIN
 template <class Model>
 struct GradientShape {
   int columns, shift, dim;
-  const double* centre;  // x - centre in place of x
-  bool extra;            // has `second`
+  const double* centre;  // the factor multiplies x - centre
+  bool extra;            // whether there is a `second`
 
   GradientShape(const ModelSpec& spec, const Prepared& p) noexcept
       : columns(spec.columns),
@@ -32,7 +32,7 @@ struct GradientShape {
     return gather([&](int k) PYDPMC_LAMBDA { return *squares.of(id[k]); }) + shift;
   }
 
-  // The gradients of eight rows, times their scales.
+  // Adds the gradients of eight rows times their scales.
   template <class Scalar, class Fetch>
   PYDPMC_INLINE void add8(int64_t* sums, const Rows<Scalar>& row, const double* first, const double* second,
                           const Fetch& fetch) const noexcept {
@@ -53,8 +53,8 @@ struct GradientShape {
   }
 };
 
-// Adds the clipped gradients of the records of a batch to sums[0 .. dim-1]; returns how many could be trusted
-// and were added.
+// Adds the clipped gradients of the records of a batch to sums[0 .. dim-1]; returns how many had a finite
+// norm and were added.
 template <class Model, class Scalar>
 [[gnu::noinline]] int64_t add_record_gradients(const ModelSpec& spec, const Table<Scalar>& table,
                                                const RowSquares& squares, const Prepared& p,

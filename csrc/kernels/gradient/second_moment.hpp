@@ -1,6 +1,6 @@
-// Sums of clipped gradients and of their outer products on one integer grid: the loop over records of SGFS. A
-// record's gradient is written once, into a buffer of its own length, and its outer product is added row by
-// row: there is no matrix of gradients. A record whose gradient has no finite norm adds nothing.
+// Sums of clipped gradients and of their outer products on one integer grid: the loop over records of SGFS.
+// Each record's gradient is written to one buffer and its outer product is added row by row, so there is no
+// matrix of gradients. A record whose gradient has no finite norm adds nothing.
 #pragma once
 
 #include "kernels/gradient/group.hpp"
@@ -8,7 +8,7 @@
 
 PYDPMC_ISA_BEGIN
 
-// The only place where a stored number is read into a gradient.
+// The only function that reads stored numbers into a gradient.
 template <class Scalar>
 PYDPMC_INLINE double loaded(const Scalar* row, int j) noexcept {
   return static_cast<double>(row[j]) * unit_of<Scalar>;
@@ -40,7 +40,7 @@ PYDPMC_INLINE void shrink(double* x, int count, double norm, double clip) noexce
   for (int j = 0; j < count; ++j) x[j] *= factor;
 }
 
-// sums[0 ..] += nearest(x x^T) on the grid, upper triangle row by row.
+// sums[0 ..] += nearest(x x^T) on the grid, the upper triangle row by row.
 PYDPMC_INLINE void add_outer(int64_t* sums, const double* x, int count, double per_unit) noexcept {
   constexpr double sqrt2 = 1.4142135623730951;
   for (int i = 0; i < count; ++i) {
@@ -82,7 +82,7 @@ inline void add_moments(const ModelSpec& spec, const Table<Scalar>& table, const
   remove_magic(sums, spec.dim + spec.dim * (spec.dim + 1) / 2, added);
 }
 
-// A softmax has several predictors a record and is refused before it gets here.
+// A softmax has several predictors per record; callers refuse it earlier.
 inline void moment_sums(const ModelSpec& spec, const Records& records, const double* theta, double* slopes,
                         const Batch& batch, const GradientGrid& grid, const MomentGrid& moments,
                         int64_t* sums) noexcept {

@@ -1,5 +1,5 @@
-// Gradients of a softmax: (residual of each class) x (row), so that the norm is a product of two and one
-// factor scales all. The b x k x d array of them is never made.
+// Gradients of a softmax: (residual of each class) x (row). The norm is a product of two norms, and one
+// factor scales the whole gradient, so the b x k x d array of gradients is never stored.
 #pragma once
 
 #include "kernels/gradient/group.hpp"
@@ -7,7 +7,7 @@
 PYDPMC_ISA_BEGIN
 
 // Adds factor_of(norm^2) times the gradients of row_of(0) .. row_of(count-1) to sums[0 .. dim-1]; returns how
-// many could be trusted and were added.
+// many had a finite norm and were added.
 template <class Model, class Scalar, class RowOf, class FactorOf, class Sum>
 inline int64_t add_softmax_gradients(const ModelSpec& spec, const Table<Scalar>& table, const Prepared& p,
                                      const RowOf& row_of, int64_t count, const FactorOf& factor_of,

@@ -1,7 +1,7 @@
-// The log-likelihood of a block of records and its gradient, in one pass over the rows: the only loop over
-// records of NUTS. A record's log-likelihood is clamped to `range`, where it is flat, and one that is NaN
-// adds nothing. Sums are of doubles, each in an order that is fixed by the block alone, whatever the
-// instruction set.
+// The log-likelihood of a block of records and its gradient in one pass over the rows: the only loop
+// over records of NUTS. A record's log-likelihood is clamped to `range`, beyond which its slope is 0; a
+// NaN adds nothing. Sums are of doubles in an order that the block alone fixes, whatever the instruction
+// set.
 #pragma once
 
 #include <type_traits>
@@ -47,7 +47,7 @@ PYDPMC_INLINE Vector load_as(const float* from) noexcept {
   }
 }
 
-// sums[j ..] += sum of weight[k] * (row[k][j ..] - centre[j ..]) over the eight rows; NaN counts as 0 then.
+// sums[j ..] += sum of weight[k] * (row[k][j ..] - centre[j ..]) over eight rows; a NaN product counts as 0.
 template <class Vector, class Scalar>
 PYDPMC_INLINE void add_entries(const Scalar* const (&row)[lanes], const double (&weight)[lanes],
                                const double* centre, int j, double* sums) noexcept {
@@ -65,8 +65,8 @@ PYDPMC_INLINE void add_entries(const Scalar* const (&row)[lanes], const double (
   std::memcpy(sums + j, &total, sizeof total);
 }
 
-// Rows of four or more columns are padded to a multiple of four: what is summed beyond the last column is
-// never read.
+// Rows of four or more columns are padded to a multiple of four; the sums beyond the last column are never
+// read.
 template <class Scalar>
 PYDPMC_INLINE void add_weighted(const Scalar* const (&row)[lanes], const double (&weight)[lanes],
                                 const double* centre, int columns, double* sums) noexcept {
@@ -120,7 +120,7 @@ inline void sum_density(const ModelSpec& spec, const Table<Scalar>& table, int64
   }
 }
 
-// The same for a predictor per class; `sums` has room for padded(columns) a class.
+// The same with a predictor per class; `sums` has room for padded(columns) numbers per class.
 template <class Model, class Scalar>
 inline void sum_softmax_density(const ModelSpec& spec, const Table<Scalar>& table, int64_t begin, int64_t end,
                                 const Prepared& p, const LoglikRange& range, double* sums,

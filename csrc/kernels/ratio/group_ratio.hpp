@@ -1,5 +1,5 @@
-// Log-likelihood ratios of all units, for the exact test. A group's is the sum of its records', in the order
-// of its rows; it is the group's that is clipped and rounded. A record whose ratio is NaN counts as zero.
+// Log-likelihood ratios of all units, for the exact test. The ratios of a group's records are summed in the
+// order of its rows, and the sum is clipped and rounded. A record whose ratio is NaN counts as zero.
 #pragma once
 
 #include "kernels/ratio/ratio.hpp"
@@ -15,7 +15,7 @@ inline double sum_of_ratios(const double* proposed, const double* current, int64
   return total;
 }
 
-// Units begin .. end-1.
+// Sums the ratios of units begin .. end-1.
 inline RatioSum full_ratio(const ModelSpec& spec, const Records& records, const double* proposal,
                            double* slopes, int64_t begin, int64_t end, const double* current_loglik,
                            double* proposed_loglik, const Grid& grid) noexcept {

@@ -1,5 +1,5 @@
-// A log-likelihood ratio, clipped to [-B, B] and rounded to the public grid. Total: -inf counts as -B, +inf
-// as +B, NaN as 0. Nearest rounding is odd, so a reversed proposal has exactly the opposite contribution.
+// Clips a log-likelihood ratio to [-B, B] and rounds it to the public grid. Total: -inf counts as -B, +inf as
+// +B, NaN as 0. Nearest rounding is odd, so a reversed proposal contributes exactly the opposite.
 #pragma once
 
 #include "concepts.hpp"
@@ -10,7 +10,7 @@ PYDPMC_ISA_BEGIN
 PYDPMC_INLINE F8 clip(F8 ratio, const Grid& grid, I8& clipped) noexcept {
   const F8 high = fill(grid.clip), low = fill(-grid.clip);
   const I8 above = ratio > high, below = ratio < low;
-  clipped = clipped - above - below;  // a true lane is -1
+  clipped = clipped - above - below;  // a true lane of a comparison is -1
   const F8 r = select(above, high, select(below, low, ratio));
   return select(ratio == ratio, r, fill(0.0));
 }

@@ -1,4 +1,4 @@
-// The log-likelihood-ratio kernels: the only loops over records in the Barker test.
+// The log-likelihood-ratio kernels: with group_ratio.hpp the only loops over records in the Barker test.
 #pragma once
 
 #include "kernels/predictor.hpp"
@@ -17,7 +17,7 @@ PYDPMC_INLINE F8 loglik8(const Rows<Scalar>& row, int columns, const Prepared& p
     return Model::loglik(predict<Model>(row, columns, p), y, p);
 }
 
-// log p(record | next) - log p(record | now), by the model's own formula if it has a cheaper one.
+// log p(record | next) - log p(record | now), by the model's own formula if that is cheaper.
 template <class Model, class Scalar>
 PYDPMC_INLINE F8 log_ratio8(const Rows<Scalar>& row, int columns, const Prepared& next,
                             const Prepared& now) noexcept {
@@ -49,8 +49,8 @@ inline void log_likelihoods(const ModelSpec& spec, const Records& records, const
   });
 }
 
-// Ratios of records begin .. end-1 against the kept log-likelihoods of the current state; those of the
-// proposal are kept in turn, so that a step reads the data once.
+// Ratios of records begin .. end-1 against the cached log-likelihoods of the current state. The
+// log-likelihoods of the proposal are cached too, so that a step reads the data once.
 inline RatioSum record_ratio(const ModelSpec& spec, const Records& records, const double* proposal,
                              double* slopes, int64_t begin, int64_t end, const double* current_loglik,
                              double* proposed_loglik, const Grid& grid) noexcept {
@@ -71,7 +71,7 @@ inline RatioSum record_ratio(const ModelSpec& spec, const Records& records, cons
       consecutive_rows(table, i, rest, row);
       double now[lanes], next[lanes];
       store(next, loglik8<Model>(row, table.columns, p));
-      store(now, load(next));  // the lanes beyond the end have ratio zero
+      store(now, load(next));  // the lanes beyond the end get ratio zero
       copy(now, current_loglik + i, rest);
       copy(proposed_loglik + i, next, rest);
       total = total + quantise(clip(load(next) - load(now), grid, clipped), grid);

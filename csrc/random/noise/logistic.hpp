@@ -8,7 +8,7 @@
 
 namespace pydpmc {
 
-// One word: the lowest bit is the sign, the rest a uniform u in (0, 1/2), so each tail ends at 65 log 2
+// Takes one word: the lowest bit is the sign, the rest a uniform u in (0, 1/2), so each tail ends at 65 log 2
 // = 45.
 inline double logistic(Stream& stream) noexcept {
   const std::uint64_t word = stream.next64();

@@ -14,7 +14,7 @@ namespace pydpmc {
 
 namespace normal_detail {
 
-// Beyond `start`, by Marsaglia's rejection from an exponential; reaches start + 8.5.
+// The tail beyond `start`, by Marsaglia's rejection from an exponential; it ends at start + 8.5.
 inline double tail(Stream& stream, double start) noexcept {
   for (;;) {
     const double beyond = -std::log(open_unit(stream)) / start;
@@ -28,7 +28,7 @@ inline double normal(Stream& stream) noexcept {
   for (;;) {
     const std::uint64_t word = stream.next64();
     const std::size_t layer = word % Ziggurat::layers;
-    // 53 other bits of the word: an odd multiple of 2^-53 in (-1, 1).
+    // Uses 53 other bits of the word: an odd multiple of 2^-53 in (-1, 1).
     const double u = (static_cast<double>(static_cast<std::int64_t>(word) >> 11) + 0.5) * 0x1p-52;
     const double x = u * ziggurat.edge[layer];
     if (std::fabs(x) < ziggurat.edge[layer + 1]) return x;
@@ -38,7 +38,7 @@ inline double normal(Stream& stream) noexcept {
   }
 }
 
-// The same as n calls of normal().
+// Gives the same values as n calls of normal().
 inline void fill_normal(Stream& stream, double* out, std::size_t n) noexcept {
   for (std::size_t i = 0; i < n; ++i) out[i] = normal(stream);
 }

@@ -1,5 +1,5 @@
-// What 48 bits say as draws of rounded_normal: most settle one. Eight at a time, compiled once per
-// instruction set.
+// The draws of rounded_normal that their first 48 bits decide, which are most, eight at a time. Compiled once
+// per instruction set.
 #pragma once
 
 #include <bit>
@@ -19,7 +19,7 @@ constexpr std::size_t together = 8;
 typedef std::uint16_t Lanes16 __attribute__((vector_size(2 * together)));
 typedef std::uint64_t Lanes64 __attribute__((vector_size(8 * together)));
 
-// The head of the fraction has its low bits in the low 32, the rest in the high 16, below column and sign.
+// The low bits of the fraction's head are in the low 32, the rest in the high 16 below column and sign.
 constexpr int low_head_bits = 32 - Table::cell_bits, high_head_bits = Table::head_bits - low_head_bits;
 static_assert(low_head_bits > 0 && high_head_bits > 0 && high_head_bits + Table::columns_log2 == 15);
 
@@ -38,7 +38,7 @@ PYDPMC_INLINE Words8 entries(const std::uint16_t* high) noexcept {
   return load_words(entry);
 }
 
-// Writes the draws of eight candidates; returns which of them are unsettled.
+// Writes the draws of eight candidates; returns which of them are undecided.
 PYDPMC_INLINE std::uint64_t eight_candidates(const std::uint32_t* low_bits, const std::uint16_t* high_bits,
                                              std::int64_t* values) noexcept {
   const Words8 low = load_words(low_bits), entry = entries(high_bits);
@@ -55,7 +55,7 @@ PYDPMC_INLINE std::uint64_t eight_candidates(const std::uint32_t* low_bits, cons
   return sign_bits((Words8)(head == threshold) | (0 - (piece & 1)));
 }
 
-// The same of fewer than eight.
+// The same for fewer than eight.
 static std::uint64_t some_candidates(const std::uint32_t* low_bits, const std::uint16_t* high_bits,
                                      std::size_t count, std::int64_t* values) noexcept {
   std::uint32_t low[together] = {};
@@ -70,12 +70,12 @@ static std::uint64_t some_candidates(const std::uint32_t* low_bits, const std::u
 
 }  // namespace normals
 
-// values[i] is the draw that high[i] and low[i] settle. Those that they do not are listed; returns how many
-// they are.
+// Writes to values[i] the draw that high[i] and low[i] decide. Lists the undecided draws and returns their
+// number.
 static std::size_t normal_candidates(const std::uint32_t* low, const std::uint16_t* high, std::size_t count,
                                      std::int64_t* values, std::uint16_t* unsettled) noexcept {
   using namespace normals;
-  constexpr std::size_t at_once = 64;  // bits of `open`
+  constexpr std::size_t at_once = 64;  // the number of bits of `open`
   std::size_t listed = 0;
   for (std::size_t begin = 0; begin < count; begin += at_once) {
     const std::size_t end = count - begin < at_once ? count : begin + at_once;

@@ -14,7 +14,7 @@ namespace pydpmc {
 
 inline constexpr int rounded_normal_bits = 32;
 
-// Total variation between one draw and the law above, to be charged to delta.
+// The total variation between one draw and the law above; it must be charged to delta.
 inline constexpr double rounded_normal_error = 0x1p-63;
 
 namespace rounded_normal_detail {
@@ -36,8 +36,8 @@ inline constexpr std::array<std::uint64_t, series_terms> series = [] {
   return c;
 }();
 
-// x = (z^2 - lo^2) / 2 < 1/2 at the middle z of a cell of the bin that begins at lo, in units of 2^-65,
-// rounded.
+// x = (z^2 - lo^2) / 2 < 1/2, rounded, in units of 2^-65, at the middle z of a cell of the bin that begins at
+// lo.
 inline std::uint64_t exponent(std::uint64_t bin, std::uint64_t cell) noexcept {
   const std::uint64_t odd = 2 * cell + 1;  // z - lo in units of 2^-33
   const Wide exact = Wide{odd} * ((bin << (cell_bits + 2)) + odd);
@@ -51,9 +51,9 @@ inline Wide drop(std::uint64_t x) noexcept {
   return Wide{x} * h;
 }
 
-// Whether a uniform point of the upper piece, v from its top, lies under the curve. Most points are far from
-// it: x - x^2/2 <= drop <= x - x^2/2 + x^3/6 holds for the integers that drop() computes, with a few units to
-// spare.
+// Whether a uniform point of the upper piece, at distance v from its top, lies under the curve. Most points
+// are far from the curve and need no series: the integers that drop() computes satisfy x - x^2/2 <= drop <= x
+// - x^2/2 + x^3/6 with a margin of a few units.
 inline bool under_curve(std::uint64_t bin, std::uint64_t cell, std::uint64_t v) noexcept {
   static_assert(Table::drop_bits == 65, "v * table drop is in units of 2^-129");
   const Wide depth = Wide{v} * rounded_normal_table.drop[bin];
@@ -64,8 +64,8 @@ inline bool under_curve(std::uint64_t bin, std::uint64_t cell, std::uint64_t v) 
   return depth >= 2 * drop(x);
 }
 
-// What the first 48 bits say: a value, and whether it is settled. It is unless the fraction ties with its
-// threshold, or the point lies in an upper piece.
+// What the first 48 bits give: a value, and whether it is decided. It is undecided if the fraction ties with
+// its threshold or the point lies in an upper piece.
 struct Candidate {
   std::uint64_t bin;
   std::int64_t value;
@@ -79,7 +79,7 @@ inline Candidate candidate(std::uint64_t word, bool tie_below) noexcept {
   const std::uint64_t both = rounded_normal_table.head_and_alias[column];
   const std::uint64_t threshold = both >> Table::columns_log2, alias = both & (Table::columns - 1);
   const bool tie = head == threshold, own = (head < threshold) | (tie & tie_below);
-  // Without a branch, which would be mispredicted half of the time.
+  // Branch-free, because a branch would be mispredicted half of the time.
   const std::uint64_t piece = alias ^ ((column ^ alias) & -std::uint64_t{own});
   const auto magnitude = static_cast<std::int64_t>((piece >> 1) << cell_bits | cell);
   // floor(-a) = -1 - floor(a) unless a is an integer, which has probability 0.
@@ -99,7 +99,7 @@ std::uint64_t first_bits(Words& words) {
   return words.next64() >> (64 - Table::word_bits);
 }
 
-// The draw that begins with these 48 bits.
+// Completes the draw that begins with these 48 bits.
 template <class Words>
 std::int64_t draw_from(std::uint64_t word, Words& words) {
   for (;; word = first_bits(words)) {
@@ -117,8 +117,8 @@ inline std::int64_t rounded_normal(Stream& stream) noexcept {
   return rounded_normal_detail::draw_from(rounded_normal_detail::first_bits(stream), stream);
 }
 
-// n draws, in blocks: words for the low 32 bits of each, then for the 16 above them. The few draws that these
-// do not settle go on with the words after.
+// n draws in blocks: first words for the low 32 bits of each draw, then words for the next 16 bits. The few
+// undecided draws continue with the words that follow.
 inline void fill_rounded_normal(Stream& stream, std::int64_t* out, std::size_t n) noexcept {
   constexpr std::size_t block = 256;
   std::uint32_t low[block];

@@ -1,4 +1,4 @@
-// Computed by the compiler, in integers; docs/privacy/rounded_normal.md bounds every rounding.
+// The compiler computes this table in integers; docs/privacy/rounded_normal.md bounds every rounding.
 #include "random/noise/rounded_normal_table.hpp"
 
 namespace pydpmc {
@@ -16,14 +16,14 @@ constexpr int total_bits = 64 + Table::columns_log2;
 struct Densities {
   Wide ratio[Table::bins];  // f(upper edge) / f(lower edge)
   Wide lower[Table::bins + 1];
-  Wide sum;  // of f(lower edge)
+  Wide sum;  // the sum of f(lower edge) over all bins
 };
 
 struct Weights {
   Wide of[Table::pieces];
 };
 
-// Factors of at most `one`; less than 2 units below the exact product.
+// For factors of at most `one`; the result is less than 2 units below the exact product.
 constexpr Wide multiply(Wide a, Wide b) {
   constexpr int half = fixed_bits / 2;
   constexpr Wide low = (Wide{1} << half) - 1;
@@ -55,7 +55,7 @@ constexpr Densities densities() {
   return d;
 }
 
-// part / whole in units of 2^-bits, to nearest, for part < whole < 2^127.
+// part / whole in units of 2^-bits, rounded to nearest, for part < whole < 2^127.
 constexpr Wide fraction(Wide part, Wide whole, int bits) {
   Wide quotient = 0;
   for (int i = 0; i <= bits; ++i) {
@@ -66,7 +66,7 @@ constexpr Wide fraction(Wide part, Wide whole, int bits) {
   return (quotient + 1) / 2;
 }
 
-// They sum to 2^total_bits exactly: what rounding leaves over goes to the first rectangle.
+// The weights sum to 2^total_bits exactly: the first rectangle takes the remainder of the rounding.
 constexpr Weights piece_weights(const Densities& d) {
   Weights w{};
   Wide left = Wide{1} << total_bits;
@@ -79,7 +79,7 @@ constexpr Weights piece_weights(const Densities& d) {
   return w;
 }
 
-// Vose's construction. Integers of the right sum leave nothing over: the last columns are exactly full.
+// Vose's construction. The integers have the right sum, so the last columns are exactly full.
 constexpr void fill_columns(Table& table, Weights w) {
   std::uint16_t part_full[Table::columns]{}, full[Table::columns]{};
   std::size_t parts = 0, fulls = 0;

@@ -15,7 +15,7 @@ struct RoundedNormalTable {
   static constexpr std::size_t bins = pieces / 2;
   static constexpr int drop_bits = 65;
 
-  // A draw begins with 48 bits, from the low end: the cell within the bin, the head of the fraction, the
+  // A draw begins with 48 bits, from low to high: the cell within the bin, the head of the fraction, the
   // column, the sign.
   static constexpr int word_bits = 48;
   static constexpr int cell_bits = 32 - bins_per_unit_log2;
@@ -26,7 +26,7 @@ struct RoundedNormalTable {
   // threshold[c], else piece alias[c].
   std::uint64_t threshold[columns];
   std::uint16_t alias[columns];
-  // Both at once: the head of the threshold, then the alias in the low bits.
+  // Both packed: the head of the threshold, with the alias in the low bits.
   std::uint32_t head_and_alias[columns];
   // 1 - f(upper edge) / f(lower edge), in units of 2^-drop_bits, rounded to nearest.
   std::uint64_t drop[bins];

@@ -7,14 +7,14 @@
 
 namespace pydpmc {
 
-// Layers of equal area: layer i >= 1 is the rectangle [0, edge[i]] x [height[i], height[i + 1]], layer 0 the
-// rectangle [0, edge[1]] x [0, height[1]] with the tail beyond edge[1], as wide as edge[0] if it had no tail.
+// Layers of equal area: layer i >= 1 is the rectangle [0, edge[i]] x [height[i], height[i + 1]]. Layer 0 is
+// the rectangle [0, edge[1]] x [0, height[1]] plus the tail; a rectangle of its area has the width edge[0].
 struct Ziggurat {
   static constexpr std::size_t layers = 128;
   double edge[layers + 1];
   double height[layers + 1];
 
-  // The tail begins where the stack of layers just reaches the top of f: found by bisection, not quoted.
+  // The tail begins where the stack of layers just reaches the top of f; bisection finds this point.
   Ziggurat() noexcept {
     double low = 3.0, high = 4.0;
     for (int i = 0; i < 64; ++i) {
@@ -29,8 +29,8 @@ struct Ziggurat {
  private:
   static double density(double x) noexcept { return std::exp(-0.5 * x * x); }
 
-  // Fills the tables for a tail that begins at `tail`; true if the layers are so large that they pass the
-  // top.
+  // Fills the tables for a tail that begins at `tail`; returns true if the layers are so large that they
+  // exceed the top.
   bool stack_overshoots(double tail) noexcept {
     const double area =
         tail * density(tail) + std::sqrt(std::numbers::pi / 2) * std::erfc(tail / std::numbers::sqrt2);

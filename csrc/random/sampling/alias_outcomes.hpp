@@ -1,5 +1,5 @@
-// Outcomes of an alias table, three to a word of 64 bits (random/sampling/alias_table.hpp). Compiled once per
-// instruction set, without a branch, which would be mispredicted half of the time.
+// Outcomes of an alias table, three from a 64-bit word (random/sampling/alias_table.hpp). Compiled once per
+// instruction set; branch-free, because a branch would be mispredicted half of the time.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 PYDPMC_ISA_BEGIN
 
-// Of the low 21 bits of each of eight words. On a tie: these bits, marked unsettled.
+// Outcomes from the low 21 bits of each of eight words. On a tie: these bits, marked as undecided.
 PYDPMC_INLINE Words8 eight_outcomes(const std::uint32_t* entry, const void* words) noexcept {
   typedef std::int32_t Signed8 __attribute__((vector_size(32)));  // faster to compare
   const auto entry_of = [&](int k) PYDPMC_LAMBDA { return entry[word_at(words, k) & alias_field::column]; };
@@ -23,8 +23,8 @@ PYDPMC_INLINE Words8 eight_outcomes(const std::uint32_t* entry, const void* word
   return settled ^ ((settled ^ (field | alias_field::unsettled)) & tie);
 }
 
-// 3 n outcomes of n words, n a multiple of eight. The sixteen halves of eight words have 21 bits each for one
-// outcome, and every two of them 21 more for a third.
+// 3 n outcomes from n words, n a multiple of eight. Each of the sixteen halves of eight words gives 21 bits
+// to one outcome, and each pair of halves gives its remaining 21 bits to a third.
 static void alias_outcomes(const std::uint32_t* entry, const std::uint64_t* words, std::size_t n,
                            std::uint32_t* out) noexcept {
   constexpr int used = alias_field::bits;

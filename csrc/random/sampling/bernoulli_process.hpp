@@ -1,5 +1,5 @@
-// A Bernoulli process on windows of n indices each, every index a member on its own with probability `rate`:
-// its members in order, by the gaps between them. Error: docs/privacy/sgld.md, lemma 4.
+// A Bernoulli process on windows of n indices: every index is a member independently with probability `rate`.
+// Members are drawn in order, by the gaps between them. Error: docs/privacy/sgld.md, lemma 4.
 #pragma once
 
 #include <algorithm>
@@ -14,10 +14,10 @@
 
 namespace pydpmc {
 
-// A gap is k with probability rate (1 - rate)^k. Outcome 4095 of `gap` stands for "4095 or more": no member
-// among 4095 indices, and by lack of memory the rest of the gap is drawn anew. Where that would happen often
-// the table holds the quotient of the gap by 4096 instead, and `remainder`, empty otherwise, what is
-// independent of it.
+// A gap is k with probability rate (1 - rate)^k. Outcome 4095 of `gap` means "4095 or more": no member among
+// 4095 indices, and the rest of the gap, by lack of memory, is drawn anew. If that would happen often, `gap`
+// holds the law of the quotient of the gap by 4096 instead, and `remainder`, empty otherwise, the law of the
+// remainder, which is independent of the quotient.
 struct GapTables {
   double rate;
   double overflow;  // P(outcome 4095 of `gap`)
@@ -26,25 +26,25 @@ struct GapTables {
   bool sparse() const noexcept { return !remainder.entry.empty(); }
 };
 
-// Where the windows of a Bernoulli process come from, one after the other: the words of one stream, and what
-// the draws for one window have already decided of the next.
+// The source of consecutive windows of a Bernoulli process: the words of one stream, and the draws that carry
+// over from one window to the next.
 class ProcessLine {
  public:
   static constexpr std::size_t most_at_once = WordSupply::longest_run * alias_field::per_word;
 
-  // A run of words is a multiple of `multiple`.
+  // The number of words in a run is a multiple of `multiple`.
   ProcessLine(Stream& stream, std::size_t multiple) noexcept : supply(stream, multiple) {}
 
   WordSupply supply;
 
-  // Into the next window, whose members are to be written to `out`.
+  // Opens the next window, whose members will be written to `out`.
   ProcessPlace enter(std::uint32_t* out) const noexcept {
     std::copy_n(member_, count_, out);
     return {at_, count_, out};
   }
 
-  // Close a window of n with so many members inside: draws beyond n carry over. A truncated window carries
-  // nothing over.
+  // Closes a window of n indices, `inside` of them members. Draws beyond n carry over; a truncated window
+  // carries nothing over.
   void leave(const ProcessPlace& place, std::size_t inside, std::uint32_t n) noexcept {
     at_ = place.at < n ? 0 : place.at - n;
     count_ = place.count - inside;
@@ -61,15 +61,15 @@ class BernoulliProcess {
  public:
   static constexpr std::size_t most_at_once = ProcessLine::most_at_once;
 
-  // 1 <= n <= 2^31, so that positions behind n fit into 32 bits.
+  // 1 <= n <= 2^31, so that positions beyond n fit into 32 bits.
   BernoulliProcess(const GapTables& tables, std::uint32_t n) noexcept : tables_(&tables), n_(n) {}
 
   ProcessLine line(Stream& stream) const noexcept {
     return {stream, tables_->sparse() ? 2 * alias_field::words : alias_field::words};
   }
 
-  // Writes the members in the next window of the line, counted from its start, and returns their number;
-  // stops early, with a number above `most`, if there are more. `out` has room for most + most_at_once.
+  // Writes the members of the next window, counted from its start, and returns their number. Stops early,
+  // with a number above `most`, if there are more. `out` needs room for most + most_at_once.
   std::size_t draw(ProcessLine& line, std::size_t most, std::uint32_t* out) const noexcept {
     WordSupply& supply = line.supply;
     ProcessPlace place = line.enter(out);
@@ -102,7 +102,7 @@ class BernoulliProcess {
         [&](std::size_t i) { return settled(tables_->gap, gap[i], supply); });
   }
 
-  // A gap is below 2^24, so that the 96 of a run end below 2^32.
+  // A gap is below 2^24, so that the positions after 96 gaps are below 2^32.
   [[gnu::noinline]] void advance_sparse(WordSupply& supply, ProcessPlace& place) const noexcept {
     constexpr int bits = alias_field::column_bits;
     Outcomes quotient, remainder, gap;
@@ -119,7 +119,7 @@ class BernoulliProcess {
     });
   }
 
-  // By eights where all gaps are settled.
+  // Eight gaps at a time while all of them are decided.
   template <class Settled>
   static void add(const std::uint32_t* gap, std::size_t end, std::uint32_t open, ProcessPlace& place,
                   const Settled& settled_gap) noexcept {

@@ -10,7 +10,7 @@
 
 namespace pydpmc {
 
-// What stands in a sample for a member that was dropped; no index is as large.
+// Replaces a dropped member in a sample; no index is as large.
 inline constexpr std::uint32_t dropped = 0xffffffff;
 
 }  // namespace pydpmc
@@ -18,7 +18,7 @@ inline constexpr std::uint32_t dropped = 0xffffffff;
 PYDPMC_ISA_BEGIN
 
 #if defined(__AVX2__)
-// The lanes that are not in a set of eight, in order, one to a byte.
+// For each set of lanes, the lanes that are not in it, in order, one per byte.
 inline constexpr std::array<std::uint64_t, 256> lanes_left = [] {
   std::array<std::uint64_t, 256> left{};
   for (std::size_t gone = 0; gone < 256; ++gone)
@@ -28,7 +28,7 @@ inline constexpr std::array<std::uint64_t, 256> lanes_left = [] {
 }();
 #endif
 
-// Writes those of eight words that are not in a set; returns how many they are. Up to eight are overwritten.
+// Writes the words whose lanes are not in a set; returns their number. Up to eight words are overwritten.
 PYDPMC_INLINE std::size_t keep_unmarked(std::uint32_t* to, Words8 v, unsigned gone) noexcept {
 #if defined(__AVX2__)
   const __m256i order = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(static_cast<long long>(lanes_left[gone])));
@@ -44,7 +44,7 @@ PYDPMC_INLINE std::size_t keep_unmarked(std::uint32_t* to, Words8 v, unsigned go
 #endif
 }
 
-// Removes dropped members; returns how many are left.
+// Removes dropped members; returns the number of those left.
 inline std::size_t keep_unmarked(std::uint32_t* values, std::size_t n) noexcept {
   std::size_t kept = 0, i = 0;
   for (; i + 8 <= n; i += 8) {

@@ -15,7 +15,7 @@ struct ProcessPlace {
   std::size_t count;
   std::uint32_t* out;
 
-  // A gap ends at a member, unless it is the one that stays open.
+  // A gap ends at a member, unless it is the outcome that leaves the gap open.
   void step(std::uint32_t gap, std::uint32_t open) noexcept {
     const std::uint32_t member = gap != open;
     out[count] = at + gap;
@@ -28,7 +28,7 @@ struct ProcessPlace {
 
 PYDPMC_ISA_BEGIN
 
-// Sums of the words up to and with each, and of all in every place.
+// `upto` holds the sums of the words up to and including each one, `all` the total in every lane.
 struct RunningSums {
   Words8 upto, all;
 
@@ -42,8 +42,8 @@ struct RunningSums {
   }
 };
 
-// Takes the steps of a place by eights, up to the first eight with a gap that is not settled. Returns how
-// many it took.
+// Advances the cursor eight gaps at a time, up to the first eight with an undecided gap. Returns the number
+// of gaps taken.
 inline std::size_t running_members(const std::uint32_t* gap, std::size_t n, std::uint32_t open,
                                    ProcessPlace& place) noexcept {
   Words8 last = Words8{} + (place.at - 1);

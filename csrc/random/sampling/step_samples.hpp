@@ -1,5 +1,5 @@
-// The sample of every step of a chain: a function of (key, chain, step) alone, drawn fastest in the order of
-// the steps, which share a stream by sixteens.
+// The sample of every step of a chain: a function of (key, chain, step) alone. Sixteen consecutive steps
+// share a stream, so drawing in the order of the steps is fastest.
 #pragma once
 
 #include <cstddef>
@@ -14,28 +14,28 @@ namespace pydpmc {
 
 class StepSamples {
  public:
-  // b of n, or Poisson samples if there is no b.
+  // Samples of b out of n, or Poisson samples if there is no b.
   StepSamples(Subsampler sampler, std::optional<std::size_t> b) : sampler_(std::move(sampler)), b_(b) {}
   ~StepSamples() { forget(); }
   StepSamples(const StepSamples&) = delete;
   StepSamples& operator=(const StepSamples&) = delete;
 
-  // Entries that the array of a sample needs.
+  // The length that the array of a sample needs.
   std::size_t room() const noexcept { return sampler_.room(); }
 
-  // Returns how many there are.
+  // Writes the sample of a step and returns its size.
   std::size_t draw(const Key& key, std::uint32_t chain, std::uint64_t step, std::uint32_t* out) noexcept {
     if (step % steps_per_stream == 0 || !last_was(key, chain, step - 1)) start(key, chain, step, out);
     last_ = step;
     return next(out);
   }
 
-  // Whether this is the sample that was drawn last.
+  // Whether the last sample drawn was the one of this step.
   bool last_was(const Key& key, std::uint32_t chain, std::uint64_t step) const noexcept {
     return source_ && last_ == step && chain_ == chain && std::memcmp(&key_, &key, sizeof key) == 0;
   }
 
-  // Random words of the stream so far: for tests.
+  // Random words taken from the stream so far, for tests.
   std::uint64_t words_used() const noexcept { return source_ ? source_->stream.words_used() : 0; }
 
  private:
@@ -49,7 +49,7 @@ class StepSamples {
         : stream(key, Purpose::subsample, chain, group), line(sampler.line(stream)) {}
   };
 
-  // To where the sample of this step comes next.
+  // Positions the stream so that the next sample is the one of this step.
   void start(const Key& key, std::uint32_t chain, std::uint64_t step, std::uint32_t* out) noexcept {
     forget();
     key_ = key;

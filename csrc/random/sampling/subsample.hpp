@@ -1,6 +1,6 @@
-// Samples of 0 .. n-1 in increasing order: of Poisson sampling, and of b out of n without replacement. A
-// Bernoulli process given its number of members is a uniform subset, and so is what is left of one when
-// uniformly chosen members are dropped. Errors: docs/privacy/sgld.md, lemma 4.
+// Samples of 0 .. n-1 in increasing order: Poisson samples, and b out of n without replacement. Given its
+// number of members, a Bernoulli process is a uniform subset, and it stays one when uniformly chosen members
+// are dropped. Errors: docs/privacy/sgld.md, lemma 4.
 #pragma once
 
 #include <algorithm>
@@ -22,19 +22,19 @@ class Subsampler {
 
   std::size_t most() const noexcept { return most_; }
 
-  // Samples come from the words of a stream, one after the other.
+  // Consecutive samples come from the words of one stream.
   ProcessLine line(Stream& stream) const noexcept { return process_.line(stream); }
 
-  // Entries that the array of a sample needs.
+  // The length that the array of a sample needs.
   std::size_t room() const noexcept { return most_ + BernoulliProcess::most_at_once; }
 
-  // Each index on its own with probability tables.rate; returns how many. That there are more than `most`, so
-  // that the last ones are cut off, is part of the error.
+  // Draws each index independently with probability tables.rate; returns their number. If there are more than
+  // `most`, the last ones are dropped; the stated error includes this.
   std::size_t draw_poisson(ProcessLine& line, std::uint32_t* out) const noexcept {
     return std::min(process_.draw(line, most_, out), most_);
   }
 
-  // Every subset of b <= most with the same probability. Fast if tables.rate is a little above b / n.
+  // Draws every subset of b <= most with the same probability. Fast if tables.rate is a little above b / n.
   void draw_exactly(std::size_t b, ProcessLine& line, std::uint32_t* out) const noexcept {
     std::size_t count;
     do {
@@ -44,7 +44,7 @@ class Subsampler {
   }
 
  private:
-  // Uniform ranks by Lemire's exact multiply and reject, with half a word; one that is dropped already is
+  // Uniform ranks by Lemire's exact multiply and reject, from half a word; a rank that is already dropped is
   // drawn again.
   static void drop(std::size_t count, std::size_t left, WordSupply& supply, std::uint32_t* out) noexcept {
     if (count == left) return;

@@ -1,6 +1,6 @@
-// Words of a stream for a sampler that takes most of them in runs and a few one by one. They are fetched in
-// whole groups of the blocks that ChaCha20 makes at once, and no word is used twice: runs are taken from the
-// front of what was fetched, single words from the back.
+// Buffers words of a stream for a sampler that takes most of them in runs and a few one by one. It fetches as
+// many blocks as ChaCha20 makes at once. No word is used twice: runs are taken from the front of the buffer,
+// single words from the back.
 #pragma once
 
 #include <cstddef>
@@ -14,9 +14,9 @@ class WordSupply {
  public:
   static constexpr std::size_t longest_run = 64;  // eight blocks of ChaCha20
 
-  // Runs are multiples of `multiple`.
+  // The length of a run is a multiple of `multiple`.
   WordSupply(Stream& stream, std::size_t multiple) noexcept : stream_(stream), multiple_(multiple) {}
-  WordSupply(const WordSupply&) = delete;  // which would hand out the same words
+  WordSupply(const WordSupply&) = delete;  // a copy would hand out the same words
   WordSupply& operator=(const WordSupply&) = delete;
 
   struct Run {
@@ -24,7 +24,7 @@ class WordSupply {
     std::size_t size;
   };
 
-  // As many as there are.
+  // All buffered words, rounded down to a multiple of `multiple`.
   Run run() noexcept {
     if (back_ - front_ < multiple_) fetch();
     const std::size_t size = (back_ - front_) / multiple_ * multiple_;

@@ -28,7 +28,7 @@ void leapfrog(Point& z, double step_size, const Vector& inverse_mass, Density& d
   for (size_t j = 0; j < z.theta.size(); ++j) z.momentum[j] += 0.5 * step_size * z.gradient[j];
 }
 
-// Infinite where the density is not a number.
+// Infinite where the density is NaN.
 inline double energy(const Point& z, const Vector& inverse_mass) noexcept {
   double kinetic = 0.0;
   for (size_t j = 0; j < z.momentum.size(); ++j) kinetic += inverse_mass[j] * z.momentum[j] * z.momentum[j];

@@ -1,4 +1,4 @@
-// The log density of a tempered posterior and its gradient. Records are summed in blocks of fixed bounds and
+// The log density of a tempered posterior and its gradient. Records are summed in blocks of fixed size and
 // the blocks in order, so that every bit is the same for any number of threads.
 #pragma once
 
@@ -33,8 +33,8 @@ class LogDensity {
 
   static size_t workspace(const Target& target) { return slopes_size(target.model); }
 
-  // Returns the log density up to a constant. `slopes` holds a workspace for each thread of the team, which
-  // has blocks of density_block.
+  // Returns the log density up to a constant. `slopes` holds a workspace for each thread of the team, whose
+  // blocks have density_block records.
   double operator()(const std::vector<double>& theta, std::vector<double>& gradient, Team& team,
                     double* slopes) noexcept {
     team.sum([&](int thread, int64_t begin, int64_t end) noexcept {

@@ -1,6 +1,6 @@
-// The No-U-Turn sampler (Hoffman, Gelman 2014) with states chosen by multinomial weights and the U-turn
-// criterion of Betancourt 2017, checked across neighbouring subtrees too. A trajectory doubles, forwards or
-// backwards in time, until it turns back, diverges or is 2^max_depth steps long.
+// The No-U-Turn sampler (Hoffman, Gelman 2014) with multinomial choice of states and the U-turn criterion of
+// Betancourt (2017), which is also checked across neighbouring subtrees. A trajectory doubles, forwards or
+// backwards in time, until it turns back, diverges or has 2^max_depth steps.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace pydpmc {
 
-constexpr double divergence_threshold = 1000.0;  // of the error in the energy
+constexpr double divergence_threshold = 1000.0;  // on the error of the energy
 
 struct Transition {
   double accept = 0.0;  // mean acceptance probability of the states visited
@@ -24,7 +24,7 @@ struct Transition {
   bool diverged = false;
 };
 
-// Workspace of one chain; everything is allocated here.
+// The workspace of one chain; everything is allocated here.
 class Nuts {
  public:
   Nuts(size_t dim, int max_depth)
@@ -35,7 +35,7 @@ class Nuts {
   Vector inverse_mass;
   double step_size = 1.0;
 
-  // Moves `state`, whose log density and gradient are known.
+  // Moves `state`, whose log density and gradient must be set.
   template <class Density>
   Transition transition(Point& state, Stream& stream, Density& density) noexcept {
     Transition result;
@@ -53,7 +53,7 @@ class Nuts {
       std::swap(moving_, edge);
       if (!intact) break;
       ++result.depth;
-      // The new half is preferred, which moves farther than choosing by weight alone.
+      // Biased towards the new half, which moves farther than choosing by weight alone.
       if (std::log(open_unit(stream)) < added.log_weight - whole_.log_weight)
         std::swap(whole_.chosen, added.chosen);
       if (!forwards) turn_round(whole_);
@@ -68,7 +68,7 @@ class Nuts {
   }
 
  private:
-  // Travels 2^depth steps on from moving_; false if the piece diverges or has turned back within itself.
+  // Travels 2^depth steps from moving_; returns false if this piece diverges or turns back within itself.
   template <class Density>
   bool extend(int depth, Piece& out, Transition& result, Stream& stream, Density& density) noexcept {
     if (depth == 0) {
@@ -100,7 +100,7 @@ class Nuts {
     piece.chosen = z;
   }
 
-  // Appends `next`, but for the chosen state.
+  // Appends `next`, except for its chosen state.
   static void join(Piece& piece, const Piece& next) noexcept {
     for (size_t j = 0; j < piece.momentum_sum.size(); ++j) piece.momentum_sum[j] += next.momentum_sum[j];
     piece.last_momentum = next.last_momentum;
@@ -117,7 +117,7 @@ class Nuts {
   double start_energy_ = 0.0, direction_ = 1.0;
   Piece whole_;
   Point moving_, front_, back_;
-  std::vector<Piece> pieces_;  // two for each depth, and the half that is being added
+  std::vector<Piece> pieces_;  // two for each depth, and the half under construction
 };
 
 }  // namespace pydpmc

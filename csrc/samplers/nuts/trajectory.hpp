@@ -1,4 +1,4 @@
-// Pieces of a trajectory, and when two of them together have turned back.
+// Pieces of a trajectory, and the test whether two of them together have turned back.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 
 namespace pydpmc {
 
-// A piece of trajectory in the order of travel: its ends, the sum of its momenta, the weight of its states
-// and the one of them that was chosen.
+// A piece of a trajectory in the order of travel: its ends, the sum of its momenta, the total weight of its
+// states, and the state that was chosen from it.
 struct Piece {
   Vector first_momentum, first_velocity, last_momentum, last_velocity, momentum_sum;
   double log_weight = 0.0;
@@ -29,7 +29,7 @@ inline double log_add(double a, double b) noexcept {
   return std::isinf(high) ? high : high + std::log1p(std::exp(std::min(a, b) - high));
 }
 
-// Whether a piece with these end velocities, its momenta summing to a + b, is still moving apart.
+// Whether a piece with these end velocities, whose momenta sum to a + b, still moves apart.
 inline bool goes_on(const Vector& start, const Vector& end, const Vector& a, const Vector& b) noexcept {
   double at_start = 0.0, at_end = 0.0;
   for (size_t j = 0; j < a.size(); ++j) {
@@ -39,7 +39,7 @@ inline bool goes_on(const Vector& start, const Vector& end, const Vector& a, con
   return at_start > 0.0 && at_end > 0.0;
 }
 
-// Of the whole, and of each half with the nearest state of the other.
+// Tests the whole, and each half together with the nearest state of the other half.
 inline bool both_go_on(const Piece& a, const Piece& b) noexcept {
   return goes_on(a.first_velocity, b.last_velocity, a.momentum_sum, b.momentum_sum) &&
          goes_on(a.first_velocity, b.first_velocity, a.momentum_sum, b.first_momentum) &&

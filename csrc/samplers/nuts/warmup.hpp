@@ -1,6 +1,6 @@
-// What NUTS learns before its first draw: the step size by dual averaging (Nesterov; Hoffman, Gelman 2014),
-// the diagonal of the mass matrix over windows that double in length. The variance of a coordinate is taken
-// as sqrt(var(theta) / var(gradient)): exact for independent normals, and soon near for correlated ones.
+// What NUTS adapts before its first draw: the step size by dual averaging (Nesterov 2009; Hoffman, Gelman
+// 2014), and the diagonal of the mass matrix over windows that double in length. The variance of a coordinate
+// is estimated as sqrt(var(theta) / var(gradient)), which is exact for independent normals.
 #pragma once
 
 #include <algorithm>
@@ -66,9 +66,9 @@ class RunningVariance {
   double count_ = 0.0;
 };
 
-// Where windows end: an opening for the step size alone, windows of 10, 20, 40, ... steps (short ones first:
-// gradients tell the scale of a coordinate before the chain has arrived), the last one stretched to the end,
-// and a closing for the step size.
+// The ends of the windows: an opening for the step size alone; windows of 10, 20, 40, ... steps, of which the
+// last is extended to the closing (they start short, because gradients show the scale of a coordinate before
+// the chain has converged); and a closing for the step size.
 class Windows {
  public:
   explicit Windows(int64_t warmup) {
@@ -80,7 +80,7 @@ class Windows {
 
   bool holds(int64_t step) const noexcept { return step >= first_ && step < last_; }
 
-  // Whether `step` is the last of its window; moves on to the next.
+  // Whether `step` is the last of its window; if so, moves on to the next window.
   bool closes(int64_t step) noexcept {
     if (!holds(step) || step + 1 != end_) return false;
     const int64_t length = 2 * (end_ - begin_);
@@ -93,7 +93,7 @@ class Windows {
   int64_t first_, last_, begin_, end_;
 };
 
-// Sets the variances that the states and gradients of a window suggest; keeps what cannot be told.
+// Sets variances from the states and gradients of a window; keeps those that it does not determine.
 inline void learn_mass(const RunningVariance& theta, const RunningVariance& gradient,
                        Vector& inverse_mass) noexcept {
   constexpr double fewest = 5.0;

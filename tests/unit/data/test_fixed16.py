@@ -1,4 +1,4 @@
-"""Features in sixteen bits: within their bounds, the same draws on values of the grid, little change off it."""
+"""Features in sixteen bits stay within their bounds; values on the grid give the same draws, others nearly the same."""
 
 from __future__ import annotations
 

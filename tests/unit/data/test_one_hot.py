@@ -1,4 +1,4 @@
-"""One-hot blocks as codes: the same sums as from multiplied-out rows, on every instruction set."""
+"""One-hot blocks as codes give the same sums as full rows, on every instruction set."""
 
 import numpy as np
 import pytest

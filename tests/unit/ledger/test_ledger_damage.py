@@ -1,4 +1,4 @@
-"""A ledger that was truncated, changed, killed or fought over: refused or whole, never reset and never short."""
+"""A ledger that was truncated, changed or killed, or that processes compete for, is refused or whole, never reset."""
 
 import os
 import shutil

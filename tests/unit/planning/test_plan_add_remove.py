@@ -1,4 +1,4 @@
-"""Plans under add_remove: the number of records is private, and nothing of a plan depends on it."""
+"""Plans under add_remove: the number of records is private, and no plan depends on it."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A plan that was changed, forged or copied runs only if `plan` makes the same of the same request."""
+"""A plan that was changed, forged or copied runs only if `plan` derives the same from the same request."""
 
 import copy
 import dataclasses

@@ -1,4 +1,4 @@
-"""Checkpoints: a killed run goes on, costs nothing more, and is never released twice."""
+"""Checkpoints: a killed run can be resumed, costs nothing more, and is never released twice."""
 
 import os
 import shutil

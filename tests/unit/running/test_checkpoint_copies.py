@@ -1,4 +1,4 @@
-"""Whatever is copied, restored, interrupted or killed: with a ledger, all that is returned of a run is one chain."""
+"""With a ledger, all results of a run are prefixes of one chain, whatever is copied, restored, stopped or killed."""
 
 import contextlib
 import shutil

@@ -1,4 +1,4 @@
-"""What is on the disk before a run goes on, and what never is: the key of a run."""
+"""What must be on disk before a run continues, and what never is: the key of a run."""
 
 import os
 import sqlite3

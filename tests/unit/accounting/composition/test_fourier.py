@@ -1,4 +1,4 @@
-"""What the transform leaves out is paid for, and an epsilon is the smallest whose delta was checked."""
+"""The transform charges what it leaves out, and returns the smallest epsilon whose delta was checked."""
 
 import math
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""Rough prices only say where a search should look; what they are off by, and what must not rest on them."""
+"""Rough prices only guide a search: how large their errors are, and that no guarantee rests on them."""
 
 import math
 

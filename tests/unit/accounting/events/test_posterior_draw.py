@@ -1,4 +1,4 @@
-"""Weights of Gibbs posteriors: ours, and those of Minami et al. (2016) beside them."""
+"""Weights of Gibbs posteriors: ours, compared with those of Minami et al. (2016)."""
 
 from __future__ import annotations
 

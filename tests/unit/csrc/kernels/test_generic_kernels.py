@@ -1,6 +1,6 @@
-"""Kernels without vector instructions, as a CPU unknown to us would run them: the same integers as those installed.
+"""Kernels without vector instructions, as an unknown CPU would run them, give the same integers as those installed.
 
-The instruction sets of one build can be wrong alike; another compilation, without optimisation, cannot.
+All instruction sets of one build could share a fault; a second compilation, without optimisation, would not.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Edges of the accept test that no plan reaches: the core holds them all the same."""
+"""Extreme settings of the accept test that no plan produces: the core handles them all the same."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The papers' own rules by name: what they print runs, what it costs is ours."""
+"""The papers' own rules by name: a run follows the printed rule, and our accountant prices it."""
 
 import math
 

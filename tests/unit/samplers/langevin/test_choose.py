@@ -1,4 +1,4 @@
-"""Planning a Langevin run: what is chosen, what is refused, and that a plan cannot be bent."""
+"""Planning a Langevin run: what is chosen, what is refused, and that a changed plan does not run."""
 
 import dataclasses
 import math

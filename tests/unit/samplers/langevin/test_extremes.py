@@ -1,4 +1,4 @@
-"""Magnitudes at which the core leaves a gradient out: no plan of Langevin may let theta decide whether it does."""
+"""At extreme magnitudes the core leaves a gradient out; in no plan of Langevin does this depend on theta."""
 
 import numpy as np
 import pytest

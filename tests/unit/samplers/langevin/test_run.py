@@ -1,4 +1,4 @@
-"""The compiled run: bit for bit the algorithm of docs/privacy/langevin.md, nothing of it visible before the end."""
+"""The compiled run is bit for bit the algorithm of docs/privacy/langevin.md, and writes nothing before its end."""
 
 import dataclasses
 import math

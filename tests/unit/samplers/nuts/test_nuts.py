@@ -1,4 +1,4 @@
-"""NUTS: refused where privacy is asked for, the same bits for any threads, and what it says of itself."""
+"""NUTS: refused where privacy is asked for, the same bits for any number of threads, and its statistics."""
 
 from __future__ import annotations
 
