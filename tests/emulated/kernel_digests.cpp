@@ -153,7 +153,7 @@ constexpr Case cases[] = {
     {"softmax_regression", kind("softmax_regression"), true, {3.0, 0.0}, 0, 3, false},
 };
 
-// Rows as pydpmc/rows.py lays them out; a few records are extreme or not finite.
+// Rows as pydpmc/data/storage.py lays them out; a few records are extreme or not finite.
 template <class Scalar>
 std::vector<Scalar> table(Mixer& mixer, int n, int columns, int stride, bool has_target) {
   constexpr bool fixed = sizeof(Scalar) == 2;

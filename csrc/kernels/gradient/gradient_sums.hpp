@@ -29,7 +29,7 @@ PYDPMC_INLINE void add_columns(int64_t* sums, const Scalar* const* row, const do
 
 // sums[j] += nearest(per_row[r] * (row[r][j] - centre[j])) over eight rows,
 // `centre` null for zero. Rows of four or more columns may be read in whole
-// fours (pydpmc/rows.py), as may slopes.
+// fours (pydpmc/data/storage.py), as may slopes.
 template <class Scalar, class Fetch>
 PYDPMC_INLINE void add_rows(int64_t* sums, const Scalar* const* row, const double* centre,
                             const double* per_row, int columns, const Fetch& fetch) noexcept {
