@@ -55,6 +55,12 @@ def positive(value: Any, name: str) -> float:
     return found
 
 
+def all_positive(**values: Any) -> None:
+    """Refuse any argument that is not a positive finite number."""
+    for name, value in values.items():
+        positive(value, name)
+
+
 def share(value: Any, name: str) -> float:
     """Return a number in (0, 1], or refuse it."""
     found = number(value, name)

@@ -1,6 +1,8 @@
 """A room imports only rooms above it, and function-level imports are for optional packages only."""
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pydpmc
@@ -10,6 +12,34 @@ FLOOR = {"errors", "checks", "rounding", "diagnostics", "_files", "_optional", "
 ROOMS = ("accounting", "data", "models", "posterior", "samplers", "planning", "ledger", "running", "quantiles")
 ROOMS += ("sklearn", "cli", "")  # the last is pydpmc/__init__.py itself
 MOST_ENTRIES = 22
+MOST_MODULES_OF_A_RUN = 35
+
+# Everything is imported first and caches are empty, so that neither an import nor an earlier test changes the count.
+# A method that a dataclass generates counts too: its globals name its module.
+ENTERED_BY_A_RUN = """
+import contextlib, importlib, pkgutil, sys, threading
+import numpy as np
+import pydpmc as dp
+
+for module in pkgutil.walk_packages(dp.__path__, "pydpmc."):
+    if not module.name.endswith("__main__"):
+        with contextlib.suppress(ImportError):  # an optional package is absent
+            importlib.import_module(module.name)
+rng = np.random.default_rng(5)
+data = dp.Data(rng.normal(size=(300, 2)), rng.integers(0, 2, 300), row_norm=1.0)
+entered = set()
+
+def note(frame, event, argument):
+    if event == "call":
+        entered.add(str(frame.f_globals.get("__name__")))
+
+threading.setprofile(note)
+sys.setprofile(note)
+dp.sample(dp.LogisticRegression(), data, dp.SGLD(), epsilon=3.0, delta=1e-6)
+sys.setprofile(None)
+threading.setprofile(None)
+print(*sorted(name for name in entered if name.startswith("pydpmc.")), sep="\\n")
+"""
 
 # A function-level import of our own is allowed for three reasons, and each place is named here.
 STARTS_FASTER = {  # plots, reports, ArviZ and the shell's commands are imported when they are used
@@ -100,3 +130,10 @@ def test_unit_tests_stand_in_the_rooms_they_test():
     ]
     assert strangers == []
     assert {str(folder.parts[0]) for folder in folders} >= set(ROOMS) - {""}
+
+
+def test_sample_with_sgld_passes_through_few_modules():
+    run = subprocess.run([sys.executable, "-c", ENTERED_BY_A_RUN], capture_output=True, text=True, check=True)
+    entered = run.stdout.split()
+    assert {"pydpmc.planning.plan", "pydpmc.running.run", "pydpmc.samplers.gradient.settings"} <= set(entered)
+    assert len(entered) <= MOST_MODULES_OF_A_RUN, entered

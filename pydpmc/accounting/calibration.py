@@ -14,8 +14,7 @@ from functools import lru_cache
 
 from ..checks import number, positive
 from ..errors import BudgetError, InvalidArgument
-from .composition.bounds import quick_bounds_of
-from .composition.rough import rough_epsilon, rough_variance
+from .composition.bounds import quick_bounds_of, rough_epsilon, rough_variance
 from .events.base import Event
 from .events.gaussian import largest_mu
 from .guarantee import Guarantee, compose

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
-from ..checks import given, number, one_of, positive, reals, whole
+from ..checks import given, one_of, positive, whole
 from ..errors import InvalidArgument, WrongType
 from . import storage as table
 from .groups import layout
 from .matrix import number_array
 from .one_hot import Blocks, Coded, coded_rows, declared_blocks, not_one_hot
-from .public import Public
+from .public import Bounds, Public, column_bounds, column_names, target_bounds
 from .storage import STORAGES, Storage
 
 _CHUNK_VALUES = 2**19
-
-Bounds = tuple[Any, Any]
 
 
 class Data:
@@ -110,10 +108,10 @@ class Data:
         self._group_start = stored.start
         self._public = Public(
             n=stored.units,
-            columns=_column_names(columns, width),
+            columns=column_names(columns, width),
             has_target=target is not None,
-            row_norm=_positive(row_norm, "row_norm"),
-            x_bounds=_column_bounds(x_bounds, width),
+            row_norm=None if row_norm is None else positive(row_norm, "row_norm"),
+            x_bounds=column_bounds(x_bounds, width),
             y_bounds=None if y_bounds is None else target_bounds(y_bounds),
             public_n=None if public_n is None else whole(public_n, "public_n"),
             grouped=groups is not None,
@@ -247,45 +245,3 @@ def _require_drop(on_invalid: Any) -> None:
             f'on_invalid must be "drop", not {given(on_invalid)}: a record that cannot be used contributes nothing. A '
             "refusal would tell of one record; look for such records in the table itself, before it comes here"
         )
-
-
-def _positive(value: float | None, name: str) -> float | None:
-    return None if value is None else positive(value, name)
-
-
-def _column_names(columns: Sequence[str] | None, width: int) -> tuple[str, ...]:
-    if columns is None:
-        return tuple(f"x{j}" for j in range(width))
-    if isinstance(columns, str) or not isinstance(columns, Iterable):
-        raise WrongType(f"columns must be {width} names, one per column of x, not {given(columns)}")
-    names = tuple(str(c) for c in columns)
-    if len(names) != width or len(set(names)) != width:
-        raise InvalidArgument(
-            f"columns must be {width} distinct names, one per column of x, but {len(names)} were given"
-        )
-    return names
-
-
-def _column_bounds(bounds: Bounds | None, width: int) -> tuple[tuple[float, float], ...] | None:
-    if bounds is None:
-        return None
-    try:
-        low, high = (np.broadcast_to(reals(b, "x_bounds"), (width,)) for b in bounds)
-    except (TypeError, ValueError):
-        raise InvalidArgument(
-            f"x_bounds must be (low, high), each one number or an array with one number per column ({width})"
-        ) from None
-    if not (np.isfinite(low).all() and np.isfinite(high).all() and (low <= high).all()):
-        raise InvalidArgument("x_bounds must be finite with low <= high in every column")
-    return tuple((float(a), float(b)) for a, b in zip(low, high, strict=True))
-
-
-def target_bounds(bounds: Any) -> tuple[float, float]:
-    """Return (low, high) of the target, or refuse it."""
-    try:
-        low, high = (number(b, "y_bounds") for b in bounds)
-    except (TypeError, ValueError):
-        raise InvalidArgument("y_bounds must be (low, high), two numbers") from None
-    if not (np.isfinite(low) and np.isfinite(high) and low <= high):
-        raise InvalidArgument("y_bounds must be (low, high), finite with low <= high")
-    return low, high

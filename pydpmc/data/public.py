@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from ..checks import given, positive, whole
-from ..errors import WrongType
+import numpy as np
+
+from ..checks import given, number, positive, reals, whole
+from ..errors import InvalidArgument, WrongType
+
+Bounds = tuple[Any, Any]
 
 
 @dataclass(frozen=True)
@@ -104,3 +108,43 @@ def _lists(value: Any) -> Any:
 
 def _tuples(value: Any) -> Any:
     return tuple(_tuples(entry) for entry in value) if isinstance(value, list) else value
+
+
+def column_names(columns: Sequence[str] | None, width: int) -> tuple[str, ...]:
+    """Return the declared names of the columns, or x0, x1, ...; refuse names that do not fit."""
+    if columns is None:
+        return tuple(f"x{j}" for j in range(width))
+    if isinstance(columns, str) or not isinstance(columns, Iterable):
+        raise WrongType(f"columns must be {width} names, one per column of x, not {given(columns)}")
+    names = tuple(str(c) for c in columns)
+    if len(names) != width or len(set(names)) != width:
+        raise InvalidArgument(
+            f"columns must be {width} distinct names, one per column of x, but {len(names)} were given"
+        )
+    return names
+
+
+def column_bounds(bounds: Bounds | None, width: int) -> tuple[tuple[float, float], ...] | None:
+    """Return the declared (low, high) of each column, or refuse them."""
+    if bounds is None:
+        return None
+    try:
+        low, high = (np.broadcast_to(reals(b, "x_bounds"), (width,)) for b in bounds)
+    except (TypeError, ValueError):
+        raise InvalidArgument(
+            f"x_bounds must be (low, high), each one number or an array with one number per column ({width})"
+        ) from None
+    if not (np.isfinite(low).all() and np.isfinite(high).all() and (low <= high).all()):
+        raise InvalidArgument("x_bounds must be finite with low <= high in every column")
+    return tuple((float(a), float(b)) for a, b in zip(low, high, strict=True))
+
+
+def target_bounds(bounds: Any) -> tuple[float, float]:
+    """Return (low, high) of the target, or refuse it."""
+    try:
+        low, high = (number(b, "y_bounds") for b in bounds)
+    except (TypeError, ValueError):
+        raise InvalidArgument("y_bounds must be (low, high), two numbers") from None
+    if not (np.isfinite(low) and np.isfinite(high) and low <= high):
+        raise InvalidArgument("y_bounds must be (low, high), finite with low <= high")
+    return low, high

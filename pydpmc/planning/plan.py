@@ -16,8 +16,7 @@ from ..errors import BudgetError
 from ..models import Model
 from ..models.spec import to_spec
 from ..samplers.base import RunSettings, Sampler
-from ..samplers.contribution import refuse_groups_without_proof
-from ..samplers.request import Request
+from ..samplers.request import Request, refuse_groups_without_proof
 from . import seal
 from .arguments import check_budget, check_kinds, guarantees, sentences
 from .default import first_that_fits

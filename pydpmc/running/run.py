@@ -25,11 +25,9 @@ from ..posterior.posterior import Posterior
 from ..posterior.stats import sampler_stats
 from ..samplers.barker.settings import Settings
 from ..samplers.base import Sampler, target_arguments
-from .core_errors import core_errors
+from .core_calls import core_errors, stoppable, usable_threads
 from .progress import Progress, say_resumed
 from .safekeeping import Safekeeping
-from .stoppable import stoppable
-from .threads import usable_threads
 
 SEEDED = "a seed was given: whoever knows it can replay every random choice. For tests only, not for release"
 DIAGNOSED = "unsafe diagnostics were asked for: they reveal facts of the records that no budget paid for"

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 DEFAULT_DRAWS = 10_000
 WARMUP_SHARE = 0.2
+ENOUGH_DRAWS = 100.0  # effective draws: a forecast calls this many enough
+SOME_DRAWS = 20.0  # and fewer than this many too few
 
 
 class Sampler(ABC):
@@ -42,6 +44,15 @@ class Outlook(Protocol):
 
     def advice(self, private: bool) -> list[str]:
         """Return what would help, if anything needs help."""
+
+
+def posterior_sd(model: Model, public: Public, n: int | None, w: float) -> float | None:
+    """Return the posterior standard deviation to expect of a coefficient, or None."""
+    information = model.information(public)
+    precision = float(model.prior_precision(public).mean())
+    if information is None or n is None:
+        return 1.0 / math.sqrt(precision) if precision > 0 else None
+    return 1.0 / math.sqrt(w * n * information + precision)
 
 
 class RunSettings(Protocol):

@@ -1,4 +1,4 @@
-"""What the caller of ``plan`` asked for, seen by every sampler's chooser."""
+"""What the caller of ``plan`` asked for, as every sampler's ``choose`` reads it, and what one unit can contribute."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..accounting import Event, Guarantee, calibrate, compose
 from ..accounting.calibration import about_largest
-from ..accounting.composition.noise_levels import about
+from ..accounting.composition.uses import about
+from ..checks import positive, share
 from ..data.public import Public
-from ..errors import InvalidArgument
+from ..errors import InvalidArgument, UnsupportedEventError
 from ..models import Model
 
 if TYPE_CHECKING:
@@ -104,3 +105,34 @@ class Request:
         own: list[tuple[Event, int] | Guarantee] = [*uses, *self.earlier]
         variation = run.total_variation(self.chains)
         return compose(own, adjacency=self.adjacency, unit=self.public.unit, total_variation=variation)
+
+
+def lipschitz_of_unit(model: Model, public: Public) -> float | None:
+    """Return a bound on the gradient of a unit's log-likelihood that always holds, or None."""
+    lipschitz, records = model.lipschitz(public), public.records_per_unit
+    return None if lipschitz is None or records is None else lipschitz * records
+
+
+def clip_of_unit(model: Model, public: Public) -> float | None:
+    """Return that bound, or that of one record where the size of a group is not bounded: it may be exceeded."""
+    lipschitz = model.lipschitz(public)
+    return None if lipschitz is None else lipschitz * (public.records_per_unit or 1)
+
+
+def refuse_groups_without_proof(sampler: object, public: Public) -> None:
+    """Refuse groups for every sampler that does not say that it was proved for them."""
+    if public.grouped and not getattr(sampler, "supports_groups", False):
+        raise UnsupportedEventError(
+            f"groups: {sampler!r} has no proof for groups of records; use SGLD, SGHMC or SGNHT, or Barker on all "
+            "records (batch_size=None)"
+        )
+
+
+def check_weight(w: float | None, n0: float | None) -> None:
+    """Refuse a weight outside (0, 1], and one that is given twice."""
+    if n0 is not None:
+        positive(n0, "n0")
+    if w is not None:
+        share(w, "w")
+    if w is not None and n0 is not None:
+        raise InvalidArgument("w and n0 say the same thing (w = n0 / n): give one of them")

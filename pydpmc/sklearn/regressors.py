@@ -8,8 +8,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from ..data.columns import RawColumn, numbers
-from ..data.data import target_bounds
-from ..data.public import Public
+from ..data.public import Public, target_bounds
 from ..errors import InvalidArgument
 from ..models import HuberRegression, Model, PoissonRegression
 from ..samplers import Barker

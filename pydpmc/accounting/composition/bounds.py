@@ -8,14 +8,18 @@ from typing import Protocol
 
 import numpy as np
 
-from ..events.base import Floats
+from ..events.base import Event, Floats
 from ..events.gaussian import gdp_delta, gdp_epsilon
-from .backward_induction import induction_profile
+from .backward_induction import induction_profile, rough_induction_epsilon
 from .composed_losses import composed_losses
+from .grid import loss_scale
 from .renyi import delta_from_moment, epsilon_from_moment
-from .uses import Uses, total, total_square
+from .uses import Uses, about, total, total_square
 
 LARGEST_MU = 27.0  # its losses reach mu (mu / 2 + 10), and exp of them is still a number
+ROUGH_LEVELS = 24  # distinct noise levels of a rough epsilon
+VARIANCE_LEVELS = 8  # distinct noise levels of a rough variance
+SMALL_RANGE = 0.02  # below this range of an accept bit, fewer bits of a larger range approximate its cost
 
 
 class Bound(Protocol):
@@ -153,3 +157,42 @@ def quick_bounds_of(uses: Uses, adjacency: str) -> list[Bound]:
     exact = gaussian_bound(uses, adjacency)
     candidates = [exact] if exact is not None else [pure_bound(uses, adjacency), renyi_bound(uses, adjacency)]
     return [bound for bound in candidates if bound is not None]
+
+
+def rough_epsilon(uses: Uses, adjacency: str, delta: float) -> float:
+    """Epsilon at this delta, usually to a part in a hundred.
+
+    Examples
+    --------
+    >>> from pydpmc import accounting as acc
+    >>> uses = ((acc.MinibatchAcceptBit(b=1000, n=10**6, v_max=0.5), 10**5),)
+    >>> abs(rough_epsilon(uses, "replace", 1e-6) / acc.compose(uses).epsilon(1e-6) - 1.0) < 0.03
+    True
+    """
+    if not uses:
+        return 0.0
+    ranges = [event.bounded_range(adjacency) for event, _ in uses]
+    widest = max(math.inf if reach is None else reach for reach in ranges)
+    pure = math.fsum(n * (math.inf if reach is None else reach) for reach, (_, n) in zip(ranges, uses, strict=True))
+    if widest < SMALL_RANGE:
+        bits = rough_induction_epsilon(widest, sum(n for _, n in uses), delta)
+        if bits < math.inf:
+            return min(pure, bits)
+    few = about(uses, ROUGH_LEVELS)
+    if widest < SMALL_RANGE or pure == math.inf:  # where no induction will be made, bits cost more than they tend to
+        rough = [(event.roughly() if event.bounded_range(adjacency) is None else event, n) for event, n in few]
+    else:
+        rough = [(event.roughly(), n) for event, n in few]
+    return min([pure, *(bound.epsilon(delta) for bound in bounds_of(tuple(rough), adjacency, rough=True))])
+
+
+def rough_variance(uses: Uses, adjacency: str) -> float:
+    """About the variance of the composed loss."""
+    return math.fsum(n * _variance(event.roughly(), adjacency) for event, n in about(uses, VARIANCE_LEVELS))
+
+
+def _variance(event: Event, adjacency: str) -> float:
+    mu, reach = event.gaussian_mu(adjacency), event.bounded_range(adjacency)
+    if mu is not None:
+        return mu * mu
+    return loss_scale(event, adjacency)[0] if reach is None else reach * reach / 4.0

@@ -10,9 +10,8 @@ from ..events.gaussian import GDP
 from .cumulants import Cumulants
 from .fourier import compose
 from .grid import choose_step
-from .noise_levels import bucketed
 from .rare_losses import without_rare_losses
-from .uses import Uses, total_square
+from .uses import Uses, bucketed, total_square
 
 LARGEST_ROUNDING_SHARE = 1e-3
 MOST_TILTS = 4

@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from ..events.base import Event, Floats
-from .noise_levels import families, size_of
+from .uses import families, size_of
 
 FINEST, COARSEST = 1e-4, 2e-3  # share of the variance that discretisation may add
 USUAL_POINTS, LARGEST_POINTS, ALL_POINTS = 4e5, 8e6, 6e6

@@ -1,16 +1,20 @@
-"""Events with their multiplicities: checked once, multiplied here and nowhere else."""
+"""Events with their multiplicities: checked and multiplied here and nowhere else, and merged into few noise levels."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
+
+import numpy as np
 
 from ...checks import given, one_of, whole
 from ...errors import UnsupportedEventError, WrongType
 from ..events.base import ADJACENCIES, Event, Floats
 
-Uses = tuple[tuple[Event, int], ...]
+MOST_LEVELS, FEW_LEVELS = 160, 96  # distinct noise levels: more than the first number are merged into the second
+Use = tuple[Event, int]
+Uses = tuple[Use, ...]
 Price = TypeVar("Price", float, Floats)
 
 
@@ -45,3 +49,59 @@ def total(uses: Uses, price: Callable[[Event], Price]) -> Price:
     for cost in rest:
         first = first + cost
     return first
+
+
+def bucketed(items: Sequence[Use]) -> list[Use]:
+    """The same composition with few distinct levels; each event is replaced by one at least as costly."""
+    return list(items) if len(items) <= MOST_LEVELS else _merged(items, FEW_LEVELS, middle=False)
+
+
+def about(items: Sequence[Use], levels: int) -> list[Use]:
+    """About the same composition with few distinct levels. No bound may rest on it."""
+    return list(items) if len(items) <= levels else _merged(items, levels, middle=True)
+
+
+def families(items: Sequence[Use]) -> list[list[Use]]:
+    """The uses of each family; an event without levels is one of its own."""
+    found: dict[tuple[object, ...], list[Use]] = {}
+    for event, n in items:
+        level = event.level
+        found.setdefault((event,) if level is None else level[0], []).append((event, n))
+    return list(found.values())
+
+
+def size_of(use: Use) -> float:
+    """The size of an event in its family, 0 if it has no levels."""
+    level = use[0].level
+    return 0.0 if level is None else level[1]
+
+
+def _merged(items: Sequence[Use], levels: int, middle: bool) -> list[Use]:
+    return [use for family in families(items) for use in _cut(family, 1 + levels * len(family) // len(items), middle)]
+
+
+def _cut(family: Sequence[Use], parts: int, middle: bool) -> list[Use]:
+    """The family in so many parts, each priced as its costliest or as its middle one.
+
+    A use costs about the square of its size. A part of m uses whose squares fall by d wastes about m d / 2, so parts
+    of equal sums of sqrt(m d) waste least.
+    """
+    if len(family) <= parts:
+        return list(family)
+    order = sorted((*_cost_order(use), k) for k, use in enumerate(family))
+    costliest_first = [family[k] for *_, k in order]
+    counts = np.array([n for _, n in costliest_first])
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = np.array([size for size, *_ in order]) ** 2
+        spread = np.append(0.0, np.cumsum(np.sqrt(np.maximum(-np.diff(squares), 0.0) * counts[1:])))
+    if not np.isfinite(spread[-1]):
+        return list(family)
+    starts = np.searchsorted(spread, np.linspace(0.0, spread[-1], parts, endpoint=False))
+    starts = starts[np.append(True, np.diff(starts) > 0)]
+    chosen = (starts + np.append(starts[1:], len(family)) - 1) // 2 if middle else starts
+    return [(costliest_first[i][0], int(n)) for i, n in zip(chosen, np.add.reduceat(counts, starts), strict=True)]
+
+
+def _cost_order(use: Use) -> tuple[float, float]:
+    """Costliest first. Reciprocals of different noise multipliers may round to one size."""
+    return -size_of(use), getattr(use[0], "noise_multiplier", 0.0)

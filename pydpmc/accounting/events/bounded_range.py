@@ -13,9 +13,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from ...checks import positive
 from ...rounding import upper
 from .base import ADJACENCIES, Floats, ProfileEvent
-from .checks import positive
 from .gaussian import GDP
 
 
@@ -95,7 +95,7 @@ class AcceptBit(_BoundedRange):
     shift: float
 
     def __post_init__(self) -> None:
-        positive(shift=self.shift)
+        positive(self.shift, "shift")
 
     @property
     def _range(self) -> float:
@@ -119,7 +119,7 @@ class BoundedRange(_BoundedRange):
     eta: float
 
     def __post_init__(self) -> None:
-        positive(eta=self.eta)
+        positive(self.eta, "eta")
 
     @property
     def _range(self) -> float:

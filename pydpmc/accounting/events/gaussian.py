@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..._core import erfcx
+from ...checks import all_positive, positive
 from ...rounding import lower, upper
 from ..loss.gaussian_cells import LARGEST_DEVIATION, gaussian_loss
 from ..loss.privacy_loss import UNIT, PrivacyLoss
 from .base import Event, Floats
-from .checks import positive
 
 SMALLEST_MU, LARGEST_MU = 1e-12, 1e6
 SMALLEST_DELTA = 1e-300  # below, doubles lose digits
@@ -66,7 +66,7 @@ def gdp_epsilon(mu: float, delta: float) -> float:
 @lru_cache(maxsize=256)
 def largest_mu(epsilon: float, delta: float) -> float:
     """Largest mu, rounded down, for which mu-GDP is (epsilon, delta)-DP."""
-    positive(epsilon=epsilon, delta=delta)
+    all_positive(epsilon=epsilon, delta=delta)
     low, high = SMALLEST_MU, LARGEST_MU
     while high > low * (1.0 + 1e-12):
         points = np.geomspace(low, high, SECTIONS + 1)
@@ -91,7 +91,7 @@ class GDP(Event):
     mu: float
 
     def __post_init__(self) -> None:
-        positive(mu=self.mu)
+        positive(self.mu, "mu")
 
     def gaussian_mu(self, adjacency: str) -> float:  # noqa: D102
         return self.mu
@@ -125,7 +125,7 @@ class Gaussian(Event):
     noise_multiplier: float
 
     def __post_init__(self) -> None:
-        positive(noise_multiplier=self.noise_multiplier)
+        positive(self.noise_multiplier, "noise_multiplier")
 
     def poisson(self, rate: float) -> Gaussian | PoissonGaussian:
         """The same sum over a Poisson sample: each record enters with probability `rate`."""

@@ -11,11 +11,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from ...checks import all_positive
 from ...errors import InvalidArgument, UnsupportedEventError
 from ...rounding import upper
 from ..loss.privacy_loss import PrivacyLoss
 from .base import ADJACENCIES, Event, Floats
-from .checks import positive
 from .gaussian import GDP
 
 ARITHMETIC = 1.0 + 1e-12  # roundings of the formula, and of the square root that scales the noise
@@ -62,8 +62,8 @@ class LangevinIterate(Event):
     error_between_neighbours: float | None = None
 
     def __post_init__(self) -> None:
-        positive(step_size=self.step_size, sensitivity=self.sensitivity, strong_convexity=self.strong_convexity)
-        positive(steps=self.steps, smoothness=self.smoothness)
+        all_positive(step_size=self.step_size, sensitivity=self.sensitivity, strong_convexity=self.strong_convexity)
+        all_positive(steps=self.steps, smoothness=self.smoothness)
         if int(self.steps) != self.steps:
             raise InvalidArgument(f"steps must be a whole number, not {self.steps!r}")
         if self.adjacency not in ADJACENCIES:

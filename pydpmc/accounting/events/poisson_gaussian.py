@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...checks import positive, share
 from ...errors import InvalidArgument
 from ...rounding import lower, upper
 from ..loss.gaussian_cells import LARGEST_DEVIATION, mirrored, mixture_loss, normal_law
 from ..loss.privacy_loss import LARGEST_EXPONENT, PrivacyLoss
 from .base import Event, Floats
-from .checks import positive, share
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,8 @@ class PoissonGaussian(Event):
     rate: float
 
     def __post_init__(self) -> None:
-        positive(noise_multiplier=self.noise_multiplier)
-        share(rate=self.rate)
+        positive(self.noise_multiplier, "noise_multiplier")
+        share(self.rate, "rate")
         if self.rate == 1.0:
             raise InvalidArgument("rate 1 is no sampling: use Gaussian(noise_multiplier)")
 

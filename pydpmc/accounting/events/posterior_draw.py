@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 
+from ...checks import all_positive
 from ...errors import InvalidArgument
-from .checks import positive
 from .gaussian import largest_mu
 
 ROUNDING_UP = 1.0 + 1e-12
@@ -25,7 +25,7 @@ def gibbs_mu(w: float, *, lipschitz: float, strong_convexity: float, adjacency: 
     >>> round(acc.gibbs_mu(0.05, lipschitz=1.0, strong_convexity=1.0), 6)
     0.1
     """
-    positive(w=w, lipschitz=lipschitz, strong_convexity=strong_convexity)
+    all_positive(w=w, lipschitz=lipschitz, strong_convexity=strong_convexity)
     return _records(adjacency) * w * lipschitz / math.sqrt(strong_convexity) * ROUNDING_UP
 
 
@@ -40,7 +40,7 @@ def gibbs_weight(
     >>> round(acc.gibbs_weight(0.1, 1e-3, lipschitz=1.0, strong_convexity=1.0), 4)
     0.0287
     """
-    positive(lipschitz=lipschitz, strong_convexity=strong_convexity)
+    all_positive(lipschitz=lipschitz, strong_convexity=strong_convexity)
     mu = largest_mu(epsilon, delta)
     return mu * math.sqrt(strong_convexity) / (_records(adjacency) * lipschitz * ROUNDING_UP)
 
@@ -57,7 +57,7 @@ def gaussian_mean_weight(epsilon: float, delta: float, n: int, *, radius: float 
     >>> f"{acc.gaussian_mean_weight(0.1, 1e-3, n=1):.3g}"
     '0.000825'
     """
-    positive(n=n, radius=radius)
+    all_positive(n=n, radius=radius)
     if not precision >= 0.0:
         raise InvalidArgument(f"precision must be at least 0, not {precision!r}")
     scaled = (largest_mu(epsilon, delta) / (2.0 * radius)) ** 2 / ROUNDING_UP  # w^2 <= scaled (n w + precision)

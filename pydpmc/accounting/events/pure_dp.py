@@ -12,9 +12,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from ...checks import positive
 from ...rounding import upper
 from .base import ADJACENCIES, Floats, ProfileEvent
-from .checks import positive
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class PureDP(ProfileEvent):
     adjacencies: ClassVar[frozenset[str]] = ADJACENCIES
 
     def __post_init__(self) -> None:
-        positive(epsilon=self.epsilon)
+        positive(self.epsilon, "epsilon")
 
     @property
     def epsilon_max(self) -> float:  # noqa: D102

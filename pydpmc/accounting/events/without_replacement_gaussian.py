@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ...checks import positive, whole
 from ...rounding import lower
 from ..loss.gaussian_cells import LARGEST_DEVIATION
 from .amplification import amplified_epsilon, without_replacement
 from .base import Floats, ProfileEvent
-from .checks import batch, positive
 from .gaussian import gdp_delta
 
 
@@ -26,8 +26,8 @@ class WithoutReplacementGaussian(ProfileEvent):
     n: int
 
     def __post_init__(self) -> None:
-        positive(noise_multiplier=self.noise_multiplier)
-        batch(self.b, self.n)
+        positive(self.noise_multiplier, "noise_multiplier")
+        whole(self.b, "b", most=whole(self.n, "n"))
 
     @property
     def _mu(self) -> float:

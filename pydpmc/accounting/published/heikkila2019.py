@@ -11,11 +11,11 @@ from typing import Literal
 
 import numpy as np
 
+from ...checks import all_positive, whole
 from ...errors import InvalidArgument
 from ..composition.renyi import classic_epsilon, tight_epsilon
 from ..composition.renyi_subsampling import subsampled_divergences
 from ..events.base import Floats
-from ..events.checks import batch, positive
 
 Variant = Literal["published", "corrected", "exact"]
 LARGEST_ORDER = 1000
@@ -39,8 +39,8 @@ def heikkila2019(
     >>> round(acc.heikkila2019(b=1000, n=10**6, steps=20_000, delta=1e-6), 2)
     1.0
     """
-    batch(b, n)
-    positive(steps=steps, delta=delta)
+    whole(b, "b", most=whole(n, "n"))
+    all_positive(steps=steps, delta=delta)
     divergence = {"published": _published, "corrected": _corrected, "exact": _exact}[variant]
     orders = np.arange(2.0, min(LARGEST_ORDER, (b - 1) // 5) + 1)
     if len(orders) == 0:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from typing import Literal, NamedTuple
 
+from ...checks import all_positive
 from ...errors import InvalidArgument
-from ..events.checks import positive
 
 Variant = Literal["theorem7", "corollary8"]
 
@@ -31,7 +31,7 @@ def minami2016_weight(
     >>> round(acc.minami2016_weight(0.1, 1e-3, lipschitz=1.0, strong_convexity=1.0, variant="corollary8"), 4)
     0.013
     """
-    positive(epsilon=epsilon, lipschitz=lipschitz, strong_convexity=strong_convexity)
+    all_positive(epsilon=epsilon, lipschitz=lipschitz, strong_convexity=strong_convexity)
     if variant == "corollary8" and epsilon > 1.0:
         raise InvalidArgument(f"corollary 8 needs epsilon <= 1, not {epsilon!r}; use theorem 7")
     b = _theorem7(epsilon, _log_inverse(delta)) if variant == "theorem7" else _corollary8(epsilon, _log_inverse(delta))
@@ -47,7 +47,7 @@ def minami2016_gaussian_mean_weight(epsilon: float, delta: float, n: int, *, rad
     >>> f"{acc.minami2016_gaussian_mean_weight(0.1, 1e-3, n=1):.3e}"
     '1.797e-04'
     """
-    positive(epsilon=epsilon, n=n, radius=radius)
+    all_positive(epsilon=epsilon, n=n, radius=radius)
     return n * (_theorem7(epsilon, _log_inverse(delta)) / radius) ** 2
 
 
@@ -70,7 +70,7 @@ def minami2016_steps(gamma: float, *, dim: int, strong_convexity: float, smoothn
     >>> acc.minami2016_steps(1e-2, dim=10, strong_convexity=1.0, smoothness=10.0).steps
     2147268839
     """
-    positive(gamma=gamma, strong_convexity=strong_convexity, smoothness=smoothness)
+    all_positive(gamma=gamma, strong_convexity=strong_convexity, smoothness=smoothness)
     if not gamma < 0.5:
         raise InvalidArgument(f"gamma must lie in (0, 0.5), not {gamma!r}")
     if dim < 2 or smoothness < strong_convexity:

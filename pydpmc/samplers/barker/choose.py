@@ -6,8 +6,8 @@ import dataclasses
 import math
 
 from ...errors import BudgetError, InvalidArgument, UnsupportedEventError
+from ..base import posterior_sd
 from ..request import Request
-from .forecast import posterior_sd
 from .proposal import Scale, Walk, walk_of
 from .settings import LARGEST_TABLE, ROUNDING_UP, UNCLIPPED, Settings
 

@@ -9,11 +9,10 @@ import numpy as np
 
 from ...data.public import Public
 from ...models import Model
-from ..contribution import lipschitz_of_unit
+from ..base import ENOUGH_DRAWS, SOME_DRAWS, posterior_sd
+from ..request import lipschitz_of_unit
 from .settings import Settings
 
-ENOUGH_DRAWS = 100.0
-SOME_DRAWS = 20.0
 UPHILL_SPEED = 0.4  # mean of the positive part of a standard normal: moves up a steep slope are kept
 
 
@@ -115,15 +114,6 @@ def acceptance_rate(relative_step: float) -> float:
     nodes, weights = np.polynomial.hermite_e.hermegauss(61)
     log_ratio = -0.5 * relative_step**2 + relative_step * nodes
     return float(weights @ (0.5 * (1.0 + np.tanh(0.5 * log_ratio)))) / math.sqrt(2.0 * math.pi)
-
-
-def posterior_sd(model: Model, public: Public, n: int | None, w: float) -> float | None:
-    """Return the posterior standard deviation to expect of a coefficient, or None."""
-    information = model.information(public)
-    precision = float(model.prior_precision(public).mean())
-    if information is None or n is None:
-        return 1.0 / math.sqrt(precision) if precision > 0 else None
-    return 1.0 / math.sqrt(w * n * information + precision)
 
 
 def _rules_clipping_out(model: Model, public: Public) -> str:

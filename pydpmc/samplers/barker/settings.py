@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...accounting import AcceptBit, Event, MinibatchAcceptBit
+from ...accounting.events.barker_correction import correction
 from ...data.public import Public
 from ..base import Release, all_iterates
 from ..batches.arguments import SUBSET_ERROR, subset_arguments
@@ -115,9 +116,7 @@ class Settings:
 
     def rows(self, size: int | None) -> list[tuple[str, str]]:
         """Return the lines of the plan's page that say what runs."""
-        from .rows import barker_rows
-
-        return barker_rows(self, size)
+        return _rows(self, size)
 
     def core_arguments(self, core: Any, public: Public) -> dict[str, Any]:
         """Return the sampler's arguments of ``_core.BarkerRun``."""
@@ -143,3 +142,27 @@ class Settings:
             "weights": np.tile(0.5 * law.weights, 2).tolist(),
             **subset_arguments(core, public.n, self.batch_size),
         }
+
+
+def _rows(settings: Settings, size: int | None) -> list[tuple[str, str]]:
+    """Return label and text of each line."""
+    batch = f"{settings.batch_size:,} of {size:,}" if settings.batch_size else "all, in the exact test"
+    rows = [
+        ("records per step", batch),
+        ("proposal", _proposal(settings.walk)),
+        ("clip", f"{settings.clip:.4g} per record and step"),
+    ]
+    if settings.batch_size:
+        error = float(correction(settings.c).odds_error)
+        rows.append(("minibatch test", f"C = {settings.c:g}, v_max = {settings.v_max:.3g}, log-odds error {error:.1e}"))
+    return rows
+
+
+def _proposal(walk: Walk) -> str:
+    shape = walk.kind.replace("_", " ")
+    size = f"{walk.scale:.4g}" if isinstance(walk.scale, float) else f"a given {_shape_of(walk)}"
+    return f"{shape}, {'radius' if walk.kind in ('ball', 'sphere') else 'scale'} {size}"
+
+
+def _shape_of(walk: Walk) -> str:
+    return "covariance" if walk.factor().ndim == 2 else "vector"

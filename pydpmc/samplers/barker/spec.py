@@ -14,7 +14,7 @@ import numpy.typing as npt
 from ...checks import one_of, positive, whole
 from ...errors import InvalidArgument
 from ..base import Sampler
-from ..contribution import check_weight
+from ..request import check_weight
 from .proposal import KINDS, Scale, as_scale
 
 if TYPE_CHECKING:

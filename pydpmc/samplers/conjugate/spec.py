@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ...checks import positive, whole
 from ..base import Sampler
-from ..contribution import check_weight
+from ..request import check_weight
 
 if TYPE_CHECKING:
     from ..request import Request

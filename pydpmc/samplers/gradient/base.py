@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from ...checks import one_of, positive, whole
 from ...errors import InvalidArgument
 from ..base import Sampler
-from ..contribution import check_weight
+from ..request import check_weight
 from .schedules import Schedule
 
 if TYPE_CHECKING:

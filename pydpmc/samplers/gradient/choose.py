@@ -7,8 +7,7 @@ import math
 from collections.abc import Callable
 
 from ...errors import BudgetError, InvalidArgument, UnsupportedEventError
-from ..contribution import clip_of_unit
-from ..request import Request
+from ..request import Request, clip_of_unit
 from .published import calibrated
 from .schedules import Constant, as_schedule, checked_values
 from .settings import GradientSettings

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from ...data.public import Public
 from ...models import Model
-from ..barker.forecast import ENOUGH_DRAWS, SOME_DRAWS, posterior_sd
-from ..contribution import lipschitz_of_unit
+from ..base import ENOUGH_DRAWS, SOME_DRAWS, posterior_sd
+from ..request import lipschitz_of_unit
 from .settings import GradientSettings
 
 

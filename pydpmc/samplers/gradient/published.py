@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ...accounting.events.gaussian import largest_mu
 from ...errors import BudgetError, InvalidArgument
-from ..contribution import clip_of_unit
+from ..request import clip_of_unit
 from .schedules import Constant, Floats, Polynomial, Schedule, as_schedule
 
 if TYPE_CHECKING:

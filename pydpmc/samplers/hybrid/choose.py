@@ -8,8 +8,7 @@ import math
 from ... import accounting as acc
 from ...accounting.events.gaussian import gdp_epsilon, largest_mu
 from ...errors import BudgetError
-from ..barker.forecast import posterior_sd
-from ..base import WARMUP_SHARE
+from ..base import WARMUP_SHARE, posterior_sd
 from ..request import Request
 from .settings import HybridSettings
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..barker.forecast import posterior_sd
+from ..base import posterior_sd
 
 if TYPE_CHECKING:
     from .settings import LangevinSettings

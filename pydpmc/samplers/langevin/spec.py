@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from ...checks import positive, share, whole
 from ...errors import InvalidArgument
 from ..base import Sampler
-from ..contribution import check_weight
+from ..request import check_weight
 
 if TYPE_CHECKING:
     from ..request import Request

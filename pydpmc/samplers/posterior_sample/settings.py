@@ -15,12 +15,41 @@ if TYPE_CHECKING:
     from ..._core import Chains, Target
     from ...data.data import Data
     from ...models import Model
-    from .forecast import PosteriorSampleForecast
 
 ROUNDING_UP = 1.0 + 1e-12
 MOST_RHAT = 1.01
 LEAST_ESS = 400.0
 INDEPENDENT = 10.0  # autocorrelation times between two draws of one inner chain
+
+
+@dataclass(frozen=True)
+class PosteriorSampleForecast:
+    """How far the mean of the draws is from the truth, in units of what the data allow.
+
+    A draw at weight w has 1 + 1/w times the variance of the maximum-likelihood estimate (Wang et al. 2015,
+    proposition 9).
+    """
+
+    draws: int
+    w: float
+    clamped: bool
+
+    @property
+    def relative_variance(self) -> float:
+        """Variance of the mean of the draws over that of the maximum-likelihood estimate."""
+        return 1.0 + 1.0 / (self.draws * self.w)
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Return the lines of the plan's page."""
+        who = "the draw" if self.draws == 1 else f"the mean of {self.draws} draws"
+        worth = f"about {self.relative_variance:,.3g} times that of the best estimate, the pull of the prior apart"
+        return [("variance", f"of {who}: {worth}")]
+
+    def advice(self, private: bool) -> list[str]:
+        """Return what would help."""
+        if self.clamped and private:
+            return ["the clamp biases the draws wherever it acts; a Lipschitz model with a Normal prior needs none."]
+        return []
 
 
 @dataclass(frozen=True)
@@ -110,8 +139,6 @@ class PosteriorSampleSettings:
 
     def forecast(self, model: Model, public: Public, chains: int) -> PosteriorSampleForecast:
         """Return what the draws can be expected to be worth."""
-        from .forecast import PosteriorSampleForecast
-
         return PosteriorSampleForecast(self.draws, self.w, self.loglik_range is not None)
 
     def describe(self) -> dict[str, Any]:

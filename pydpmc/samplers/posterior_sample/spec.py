@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from ...checks import number, positive, whole, yes_or_no
 from ...errors import InvalidArgument
 from ..base import Sampler
-from ..contribution import check_weight
 from ..nuts.spec import LEAST_WARMUP
+from ..request import check_weight
 
 if TYPE_CHECKING:
     from ..conjugate.settings import ConjugateSettings

@@ -16,8 +16,8 @@ import pytest
 import pydpmc as dp
 from pydpmc import _core
 from pydpmc.planning.starts import start_points
+from pydpmc.running.core_calls import stoppable
 from pydpmc.running.run import core_target
-from pydpmc.running.stoppable import stoppable
 
 HERE = Path(__file__).parent
 STEPS, FIRST, CHAINS, RECORDS = 300_000, 20, 2, 20_000  # far more steps than are made before the stop

@@ -12,7 +12,7 @@ from pydpmc.accounting.composition.composed_losses import ComposedLosses, compos
 from pydpmc.accounting.composition.cumulants import Cumulants
 from pydpmc.accounting.composition.fourier import compose as fourier_compose
 from pydpmc.accounting.composition.grid import choose_step
-from pydpmc.accounting.composition.noise_levels import bucketed
+from pydpmc.accounting.composition.uses import bucketed
 from pydpmc.accounting.events.gaussian import gdp_epsilon
 from pydpmc.errors import UnsupportedEventError
 

@@ -7,9 +7,9 @@ import pytest
 import pydpmc as dp
 from pydpmc import accounting as acc
 from pydpmc.accounting import calibration
+from pydpmc.accounting.composition.bounds import rough_epsilon, rough_variance
 from pydpmc.accounting.composition.grid import loss_scale, loss_scales
-from pydpmc.accounting.composition.noise_levels import about, bucketed
-from pydpmc.accounting.composition.rough import rough_epsilon, rough_variance
+from pydpmc.accounting.composition.uses import about, bucketed
 
 LEVELS = [(acc.Gaussian(2.0 * 1.01**k).poisson(0.02), 5 + k) for k in range(200)]
 USES = {

@@ -1,14 +1,57 @@
-"""Chunks of steps that Ctrl-C stops in the middle: one pass over the records can take longer than a person waits."""
+"""Calls into the compiled core: how many threads they use, what they raise, and how Ctrl-C stops them."""
 
 from __future__ import annotations
 
+import os
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from .. import _core
+from ..checks import whole
+from ..errors import InternalError, InvalidArgument, PydpmcError
+
 Advance = Callable[[int, int, int], None]
+_process = os.getpid()
+_warned = False
+
+
+def usable_threads(threads: int | None) -> int:
+    """Return the number asked for, or all cores; one in a forked child, which must not touch the parent's pool."""
+    wanted = None if threads is None else whole(threads, "threads")
+    if not _core.has_openmp():
+        _warn_once_without_openmp()
+        return 1
+    if os.getpid() != _process:
+        return 1
+    return wanted if wanted is not None else len(os.sched_getaffinity(0))
+
+
+def _warn_once_without_openmp() -> None:
+    global _warned
+    if not _warned:
+        _warned = True
+        warnings.warn("pydpmc was built without OpenMP and runs on one thread", RuntimeWarning, stacklevel=5)
+
+
+@contextmanager
+def core_errors() -> Iterator[None]:
+    """Turn what the core raises into our errors; the binding's own message on a mismatch would print its arguments."""
+    try:
+        yield
+    except PydpmcError:
+        raise
+    except TypeError:
+        raise InternalError(
+            "the compiled core refused its arguments: this is a bug in pydpmc, please report it"
+        ) from None
+    except ValueError as error:
+        raise InvalidArgument(str(error)) from None
+    except RuntimeError as error:
+        raise InternalError(str(error)) from None
 
 
 @contextmanager
