@@ -1,4 +1,4 @@
-"""The list of mutants still fits the source: each fault can be put in, and names tests that exist."""
+"""The lists of the nightly tools fit the tree: each mutant can be put in, and every test that they name exists."""
 
 import importlib.util
 import sys
@@ -53,3 +53,11 @@ def test_one_build_can_hold_all_cpp_mutants(lists):
 def test_no_mutant_is_in_the_source(lists):
     for path in (ROOT / "csrc").rglob("*.[hc]pp"):
         assert "MUTANT" not in path.read_text(encoding="utf-8"), path
+
+
+def test_the_sanitizers_run_tests_that_exist():
+    listed = (ROOT / "tools/sanitize/run.py").read_text(encoding="utf-8").split("TESTS = (")[1].split(")")[0]
+    names = [line.strip().strip('",') for line in listed.splitlines() if line.strip()]
+    assert len(names) > 5
+    for name in names:
+        assert (ROOT / name).exists(), name
