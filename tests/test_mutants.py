@@ -53,3 +53,14 @@ def test_one_build_can_hold_all_cpp_mutants(lists):
 def test_no_mutant_is_in_the_source(lists):
     for path in (ROOT / "csrc").rglob("*.[hc]pp"):
         assert "MUTANT" not in path.read_text(encoding="utf-8"), path
+
+
+def test_the_sanitizers_run_tests_that_exist(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "tools/mutants"))
+    spec = importlib.util.spec_from_file_location("sanitize", ROOT / "tools/sanitize/run.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    sys.modules.pop("tree", None)
+    listed = module.listed()
+    assert len(listed) > 20
+    assert [file for file in listed if not (ROOT / file).exists()] == []

@@ -19,9 +19,14 @@ from tree import build, copy_tree  # noqa: E402
 
 TESTS = (
     "audit/{streams,record_and_replay}",
-    "unit/{kernels,gradient_kernel,group_kernel,density_kernel,second_moment_kernel,narrow_gradients,fixed16,codes}",
-    "unit/{random,random_variates,random_subsample,random_key,step_samples,rounded_normal}",
-    "unit/{checkpoint,stop,run,nuts,langevin_run,groups,barker_core,gradient_extreme_records}",
+    "unit/csrc/kernels/{kernels,gradient_kernel,group_kernel,density_kernel,second_moment_kernel,narrow_gradients}",
+    "unit/csrc/kernels/{gradient_extreme_records,look_kernel}",
+    "unit/csrc/random/{random,random_variates,random_subsample,random_key,step_samples,rounded_normal}",
+    "unit/csrc/run/{barker,group_runs}",
+    "unit/data/{fixed16,one_hot,groups}",
+    "unit/running/{checkpoint,stop,run}",
+    "unit/samplers/langevin/{run}",
+    "unit/samplers/nuts/{nuts}",
 )
 
 
