@@ -175,7 +175,7 @@ def advanced(made: tuple[dp.Plan, dp.Data], threads: int, block: int, chunks: in
 @pytest.mark.parametrize("sampler", ALL_SAMPLERS)
 @pytest.mark.parametrize("name", list(PLANS))
 def test_the_same_seed_gives_the_same_bits(name: str, sampler: Any) -> None:
-    """Bar N2 (ii): over threads, blocks, chunks and instruction sets."""
+    """Over threads, blocks, chunks and instruction sets."""
     if name.startswith("groups") and sampler is dp.SGFS:
         with pytest.raises(UnsupportedEventError, match="no proof for groups"):
             PLANS[name](sampler)
@@ -192,7 +192,7 @@ def test_the_same_seed_gives_the_same_bits(name: str, sampler: Any) -> None:
 
 @pytest.mark.parametrize("sampler", ALL_SAMPLERS)
 def test_records_without_a_gradient_change_nothing_of_a_full_run(sampler: Any) -> None:
-    """Bar A2: under add_remove the number of records is nowhere but in the sum."""
+    """Under add_remove the number of records enters only through the sum."""
     rng = np.random.default_rng(0)
     x = rng.normal(size=(50, 3))
     found = []
