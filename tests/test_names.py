@@ -22,7 +22,7 @@ MADE_ELSEWHERE = {
     "mutant.hpp",
 }
 LABELS = re.compile(
-    r"[Pp]apers/00\d|math\.md|house\.md|newton_prototype|shared/(?:design|papers|tools)|\bbar [A-Z]\d\b|/work/"
+    r"[Pp]apers/00\d|math\.md|house\.md|newton_prototype|shared/(?:design|papers|tools)|\b[Bb]ars? [A-Z]\d\b|/work/"
 )
 
 

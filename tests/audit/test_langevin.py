@@ -88,7 +88,7 @@ def epsilon_of(mu: float) -> float:
 
 
 def middle(steps: int) -> float:
-    """Where the two worlds of the quadratic part: from its recursion, before a draw is seen."""
+    """Return the threshold between the two worlds from the recursion of the quadratic, before a draw is seen."""
     kept = 1.0 - 0.06 * (3.0 + 1.0)
     return 0.06 * (0.3 - 0.4) * (1.0 - kept**steps) / (1.0 - kept)
 
@@ -151,7 +151,7 @@ def test_last_iterates_have_the_law_of_the_recursion() -> None:
 
 
 def test_the_low_bits_of_a_draw_do_not_tell_the_worlds_apart() -> None:
-    """Draws lie on the public grid, and which of its finest steps they are on is noise."""
+    """Draws lie on the public grid, and their low bits on it are noise."""
     steps = 4
     unit = quadratic(0.0, steps)[0].settings.arithmetic.box.unit  # type: ignore[attr-defined]
     low = []

@@ -105,7 +105,7 @@ def test_m5_subsampled_renyi():
 
 @dataclass(frozen=True)
 class SampledBit(ProfileEvent):
-    """Accept probability 1/2 + a against 1/2 - a, after sampling: three atoms, as in the table M6."""
+    """Accept probability 1/2 + a against 1/2 - a, after sampling: a law with three atoms."""
 
     a: float
     rate: float

@@ -107,7 +107,7 @@ def test_the_preconditioner_mixes_an_ill_scaled_problem_that_plain_sgld_cannot()
 
 @pytest.mark.parametrize("sampler", [dp.SGFS, lambda **o: dp.SGLD(**o, preconditioner="diagonal")])
 def test_raised_noise_is_the_temperature_of_short_steps(sampler: Any) -> None:
-    """In both, noise that protects nobody is raised with the noise that does."""
+    """In both samplers the added diffusion noise is raised together with the noise that gives privacy."""
     extra = {"noise_matrix": (0.5, 2.0, 0.5)} if sampler is dp.SGFS else {}
     spec = sampler(steps=STEPS, step_size=0.1 / 401.0, clip=6.0, sampling="full", **extra)
     found, _ = draws(spec, epsilon=15.0, delta=1e-6)

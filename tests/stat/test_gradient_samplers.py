@@ -191,7 +191,7 @@ def test_the_same_seed_gives_the_same_bits(name: str, sampler: Any) -> None:
 
 @pytest.mark.parametrize("sampler", ALL_SAMPLERS)
 def test_records_without_a_gradient_change_nothing_of_a_full_run(sampler: Any) -> None:
-    """Under add_remove the number of records is nowhere but in the sum."""
+    """Under add_remove the number of records enters only through the sum."""
     rng = np.random.default_rng(0)
     x = rng.normal(size=(50, 3))
     found = []

@@ -51,7 +51,7 @@ def forged(plan, **changes):
 
 
 def false_changes(plan):
-    """What is false of every sampler's plan: the guarantee is not the price of the run, or says another thing."""
+    """Yield changes that make any plan wrong: its guarantee is not the price of its run, or states something else."""
     guarantee = plan.guarantee
     cheaper = acc.compose([(acc.GDP(0.01), 1)])
     yield {"chains": 2}
@@ -65,7 +65,7 @@ def false_changes(plan):
 
 
 def other_requests(plan):
-    """Where the same run may be right: it is taken exactly if it is what `plan` makes of the other request."""
+    """Yield changes after which a plan may be right: it is accepted if and only if `plan` would make the same."""
     guarantee, facts = plan.guarantee, plan.public
     yield {"public": dataclasses.replace(facts, row_norm=400.0)}
     yield {"public": dataclasses.replace(facts, n=10 * N)}
@@ -105,7 +105,7 @@ def test_a_plan_passes_for_another_request_only_if_it_is_the_plan_of_that_reques
 
 
 def test_another_model_at_the_same_price_is_refused_unless_it_has_that_price():
-    """The review's plan: epsilon 1.0 was kept where the honest price is in the hundreds."""
+    """A replaced model kept epsilon 1.0 where the true cost is in the hundreds."""
     plan = dp.plan(LOGISTIC, FACTS, dp.PosteriorSample(), epsilon=1.0, delta=1e-6)
     dear, facts = dp.LogisticRegression(WIDE), dataclasses.replace(FACTS, row_norm=10.0)
     sampler = dp.PosteriorSample(w=plan.settings.w)
@@ -154,7 +154,7 @@ def test_copies_and_equal_changes_are_taken(planned, adjacency):
 
 
 def test_another_process_makes_a_plan_again_before_it_runs_it(tmp_path):
-    """There nothing is noted yet: an honest plan is made again, a changed one is refused."""
+    """Another process has noted nothing: it derives an unchanged plan again and refuses a changed one."""
     plan = dp.plan(LOGISTIC, FACTS, dp.PosteriorSample(), epsilon=1.0, delta=1e-6)
     facts = dataclasses.replace(FACTS, row_norm=10.0)
     for name, one in (("honest", plan), ("changed", forged(plan, public=facts))):

@@ -62,7 +62,7 @@ def stopping_at(steps, patched, stop=KeyboardInterrupt, always=lambda: None):
 
 
 def test_a_copy_from_before_ctrl_c_is_not_resumed_after_it(plan, data, world, tmp_path, monkeypatch):
-    """The review's attack: it saw 1300 accept bits where 400 were charged."""
+    """An attack that once saw 1300 accept bits where 400 were charged."""
     copy = tmp_path / "copy.ckpt"
     saved = Safekeeping.after_chunk
 

@@ -103,7 +103,7 @@ def test_labels_taken_from_the_data_are_an_assumption(classified):
 
 
 def test_what_is_assumed_reaches_the_result_its_files_the_report_and_the_ledger(classified, tmp_path):
-    """It was in `guarantee_` alone: whoever saved or reported the posterior lost it."""
+    """The assumption was once in `guarantee_` alone, and a saved or reported posterior lost it."""
     X, y = classified
     ledger = dp.Ledger(tmp_path / "a.ledger", epsilon=5.0, delta=1e-5)
     steps = StandardScaler(), DPLogisticRegression(row_norm=1.0, sampler=QUICK, ledger=ledger)

@@ -231,6 +231,6 @@ def test_pure_bound_caps_a_few_uses_at_tiny_delta():
 
 @pytest.mark.parametrize("delta", [1e-6, 1e-8, 1e-10])
 def test_heavy_tails_do_not_mislead_the_tilt(delta):
-    """Rare large losses once drew the window far above the answer: 107 instead of 0.737 at delta = 1e-8."""
+    """Rare large losses once moved the window far above the answer: 107 instead of 0.737 at delta = 1e-8."""
     g = acc.compose([(acc.Gaussian(0.8).poisson(0.001), 153)], "add_remove")
     assert g.epsilon(delta) == pytest.approx({1e-6: 0.2911, 1e-8: 0.7368, 1e-10: 1.3844}[delta], rel=1e-3)

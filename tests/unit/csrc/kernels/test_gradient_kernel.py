@@ -231,7 +231,7 @@ def test_a_record_that_is_not_finite_adds_exactly_nothing(name, bad, rng):
 @for_each("columns", [1, 3, 4, 13, 261])  # the last: long rows, eight at once
 @for_each("name", MODELS)
 def test_a_record_adds_the_same_wherever_it_stands(name, columns, rng):
-    """Full sum, batch, any order, any length modulo eight, any instruction set."""
+    """The full sum or a batch, in any order, of any length modulo eight, on any instruction set."""
     arguments, theta = drawn(name, rng, 67, columns, True)
     per_record = {}
     for isa in ISAS:

@@ -59,7 +59,7 @@ def outcome(table, field, supply):
 
 
 class Line:
-    """Windows of n of an endless Bernoulli process, in integers of any size."""
+    """Windows of n indices of an infinite Bernoulli process, in integers of any size."""
 
     def __init__(self, tables, n, most, stream):
         self.tables, self.n, self.most = tables, n, most
@@ -82,7 +82,7 @@ class Line:
                 yield (None, 4095 * 4096) if quotient == 4095 else (gap, gap + 1)
 
     def window(self):
-        """Members of the next window; more than `most`, and the process starts anew, if it was broken off."""
+        """Return the members of the next window; a truncated one has more than `most`, and carries nothing over."""
         while self.at < self.n and len(self.members) <= self.most:
             for gap, passed in self.gaps():
                 if gap is not None:

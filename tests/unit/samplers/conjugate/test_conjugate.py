@@ -209,7 +209,7 @@ def test_a_record_that_is_not_finite_adds_nothing(rng):
 
 @pytest.mark.parametrize(("w", "lam"), [(1.0, 1.0), (0.5, 2.0)])
 def test_a_plain_draw_of_regression_has_no_guarantee(w, lam):
-    """The proposition of docs/privacy/conjugate.md: neighbours whose posteriors part as sqrt(n)."""
+    """The proposition of docs/privacy/conjugate.md: the distance of neighbouring posteriors grows like sqrt(n)."""
 
     def posterior(n, x, y):
         a = math.sqrt(lam / (w * n))
@@ -226,7 +226,7 @@ def test_a_plain_draw_of_regression_has_no_guarantee(w, lam):
 
 @pytest.mark.parametrize("model", ["mean", "regression"])
 def test_a_private_number_of_records_decides_neither_a_refusal_nor_the_grid(rng, model):
-    """So little noise that 20,000 records, but not 10,000, once overflowed: who saw the refusal knew n."""
+    """With so little noise 20,000 records once overflowed and 10,000 did not, so the refusal revealed n."""
     bits = set()
     for n in (10_000, 20_000):
         x = np.clip(rng.normal(0.3, 0.2, (n, 1)), -1.0, 1.0)

@@ -98,8 +98,8 @@ def test_bounds_too_wide_to_compute_with_are_refused():
         arithmetic(dp.LogisticRegression(), public, 0.1, 1e-9)
 
 
-def test_records_shortened_out_of_their_box_and_rounded_are_no_further_apart_than_charged():
-    """Two records a third of a float32 apart that truncation takes apart: found by a reviewer, once undercharged."""
+def test_rounding_after_projection_stays_within_charged_sensitivity():
+    """Truncation moves two records apart that differ by a third of a float32 step; this was once undercharged."""
     u = 2.0**-23
     pair = np.array([[1 + 8 * u, 2 - 8 * u], [1 + 9 * u, 2 - 9 * u]])
     box = [(float(column.min()), float(column.max())) for column in pair.T]
