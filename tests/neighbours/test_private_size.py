@@ -13,7 +13,8 @@ spec = importlib.util.spec_from_file_location("neighbours_samplers", Path(__file
 samplers = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(samplers)
 
-SIZES = {name: sampler for name, sampler in samplers.SAMPLERS.items() if name != "Barker, batches"}  # replace alone
+REPLACE_ALONE = ("Barker, batches", "NUTS")
+SIZES = {name: sampler for name, sampler in samplers.SAMPLERS.items() if name not in REPLACE_ALONE}
 PUBLIC_N = 40
 MODEL = dp.LogisticRegression()
 
@@ -25,7 +26,8 @@ def table(n, **options):
 
 
 def planned(data, sampler, model=MODEL):
-    return dp.plan(model, data.public, sampler, adjacency="add_remove", chains=1)
+    budget = samplers.BUDGETS["Newton"] if isinstance(sampler, dp.Newton) else {}
+    return dp.plan(model, data.public, sampler, adjacency="add_remove", chains=1, **budget)
 
 
 @pytest.mark.parametrize("storage", ["float64", "float32", "fixed16"])
