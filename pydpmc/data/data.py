@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence, Sized
 from typing import Any, Literal, NoReturn
 
 import numpy as np
@@ -12,7 +12,7 @@ from ..checks import given, one_of, positive, whole
 from ..errors import InvalidArgument, WrongType
 from . import storage as table
 from .groups import layout
-from .matrix import number_array
+from .matrix import number_array, target_array
 from .one_hot import Blocks, Coded, coded_rows, declared_blocks, not_one_hot
 from .public import Bounds, Public, column_bounds, column_names, target_bounds
 from .storage import STORAGES, Storage
@@ -29,7 +29,8 @@ class Data:
     Parameters
     ----------
     x
-        Records, shape (n, d), or (n,) for one column.
+        Records, shape (n, d), or (n,) for one column. A table without records can be used under ``add_remove`` alone,
+        where their number is private.
     y
         Targets, shape (n,), for regression and classification.
     row_norm
@@ -88,26 +89,30 @@ class Data:
     ) -> None:
         _require_drop(on_invalid)
         one_of(storage, "storage", STORAGES)
-        features = number_array(x, "x")
+        features = number_array(x, "x", _declared_width(columns, x_bounds))
         if features.ndim == 1:
             features = features[:, None]
         if features.ndim != 2:
             raise InvalidArgument(f"x must have one or two dimensions, but it has {features.ndim}")
         n, width = features.shape
-        if n < 1 or width < 1:
-            raise InvalidArgument(f"x must have at least one row and one column, but its shape is {features.shape}")
+        if width < 1:
+            raise InvalidArgument(f"x must have at least one column, but its shape is {features.shape}")
         if n >= 2**31:
             raise InvalidArgument(f"x has {n} rows; at most 2^31 - 1 are supported")
-        target = None if y is None else number_array(y, "y")
+        target = None if y is None else target_array(y, "y")
         if target is not None and target.shape != (n,):
             raise InvalidArgument(f"x has {n} rows but y has shape {target.shape}; y needs one value per row of x")
         if target is None and y_bounds is not None:
             raise InvalidArgument("y_bounds was given but y was not")
         blocks = declared_blocks(one_hot, width)
         stored = layout(groups, n, max_group_size)
+        units = stored.units
+        if units == 0:  # under add_remove n is private: no records are stored as one that contributes nothing
+            features, target = np.full((1, width), np.nan), None if target is None else np.full(1, np.nan)
+            stored = layout(None if groups is None else [0], 1, max_group_size)
         self._group_start = stored.start
         self._public = Public(
-            n=stored.units,
+            n=units,
             columns=column_names(columns, width),
             has_target=target is not None,
             row_norm=None if row_norm is None else positive(row_norm, "row_norm"),
@@ -163,6 +168,17 @@ class Data:
         stand_in = Data(point[None, :], row_norm=self._public.row_norm, x_bounds=bounds, storage=self._storage)
         rows[void] = stand_in._rows
         return self._with_rows(rows)
+
+    def first(self, count: int) -> Data:
+        """Return the data of the first `count` records; for tables without groups."""
+        if count >= len(self._rows):
+            return self
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other._rows = self._rows[:count]
+        other._squares = None if self._squares is None else self._squares[:count]
+        other._coded = None if self._coded is None else self._coded._replace(rows=self._coded.rows[:count])
+        return other
 
     def _with_rows(self, rows: table.Rows) -> Data:
         other = object.__new__(type(self))
@@ -245,3 +261,11 @@ def _require_drop(on_invalid: Any) -> None:
             f'on_invalid must be "drop", not {given(on_invalid)}: a record that cannot be used contributes nothing. A '
             "refusal would tell of one record; look for such records in the table itself, before it comes here"
         )
+
+
+def _declared_width(columns: Any, x_bounds: Any) -> int | None:
+    """Return the declared number of columns, None if there is none; what is wrong is refused later."""
+    if isinstance(columns, Sized) and not isinstance(columns, str):
+        return len(columns)
+    ends = list(x_bounds) if isinstance(x_bounds, Iterable) else []
+    return next((np.size(end) for end in ends if np.ndim(end) == 1), None)

@@ -28,7 +28,7 @@ def frame_columns(table: Any) -> dict[Any, Any]:
             f"table must be a pandas, polars or pyarrow table, a path, a mapping or array, not {given(table)}"
         )
     if _library(table) is None:
-        table = _as_arrow(table)
+        table = _as_known(table)
     names = list(table.column_names if _library(table) == "pyarrow" else table.columns)
     for name in names:
         if names.count(name) > 1:
@@ -60,12 +60,14 @@ def _library(table: Any) -> str | None:
     return None
 
 
-def _as_arrow(table: Any) -> Any:
+def _as_known(table: Any) -> Any:
     narwhals = require("narwhals", "dataframes", f"a table of type {type(table).__name__}")
     try:
-        return narwhals.from_native(table, eager_only=True).to_arrow()
+        frame = narwhals.from_native(table, eager_only=True)
     except TypeError:
         raise SchemaError(f"table: a {type(table).__name__} is not a pandas, polars or pyarrow table") from None
+    # Arrow would infer the type of a column of objects from all its records, and refuse one that is mixed.
+    return frame.to_pandas() if frame.implementation.is_modin() else frame.to_arrow()
 
 
 def _of_pandas(series: Any, name: str) -> RawColumn:
@@ -79,7 +81,8 @@ def _of_pandas(series: Any, name: str) -> RawColumn:
     if isinstance(dtype, pandas.SparseDtype):
         return _undated(of_array(np.asarray(series)))
     if isinstance(dtype, pandas.ArrowDtype):
-        return _undated(_of_arrow(series.array.__arrow_array__(), name, refuse=False))
+        array = getattr(series, "array", series)  # of a Series or Index, or one by itself
+        return _undated(_of_arrow(array.__arrow_array__(), name, refuse=False))
     numbers = getattr(dtype, "numpy_dtype", None)
     if getattr(dtype, "_is_numeric", False) and numbers is not None:  # Int64, Float64, boolean and their like
         absent = np.asarray(series.isna(), dtype=bool)
@@ -119,7 +122,7 @@ def _of_arrow(array: Any, name: str, called: str = "", refuse: bool = True) -> R
         return of_values(_texts_of(array, pyarrow))
     if refuse:
         raise SchemaError(f"column {name!r} has type {called}; turn it into numbers or text first")
-    return RawColumn(np.zeros(len(array)), absent=np.ones(len(array), dtype=bool))
+    return of_values(map(_as_python, array))
 
 
 def _of_arrow_numbers(array: Any, pyarrow: Any) -> RawColumn:
@@ -129,6 +132,13 @@ def _of_arrow_numbers(array: Any, pyarrow: Any) -> RawColumn:
             array = array.cast(pyarrow.float32())
         array = array.fill_null(False if pyarrow.types.is_boolean(array.type) else 0)
     return RawColumn(np.asarray(array), absent)
+
+
+def _as_python(scalar: Any) -> Any:
+    try:
+        return scalar.as_py()
+    except Exception:  # a nanosecond that Python's times do not have
+        return None
 
 
 def _is_array(array: Any) -> bool:

@@ -37,15 +37,16 @@ def canonical(value: Any) -> Key:
 
     Equal numbers are equal whatever their type, and a text equals the number that it is the usual spelling of
     (``"1"`` and ``"1.0"``, not ``"01"``). Whole numbers are exact; other numbers are the nearest double. A date is its
-    ISO 8601 text. Bytes are the text that they spell in UTF-8. A value of any other type counts as missing.
+    ISO 8601 text. Bytes are the text that they spell in UTF-8. A list or array of one value is that value. A value of
+    any other type counts as missing.
 
     Examples
     --------
     >>> from decimal import Decimal
     >>> [canonical(v) for v in (True, 1.0, " 1 ", "1.0", b"1", Decimal("1.00"), np.int8(1))]
     [1, 1.0, 1, 1.0, 1, 1, 1]
-    >>> canonical("01"), canonical(2**53 + 1) == 2.0**53, canonical(float("nan")), canonical([1])
-    ('01', False, None, None)
+    >>> canonical("01"), canonical(2**53 + 1) == 2.0**53, canonical(float("nan")), canonical([1]), canonical([1, 2])
+    ('01', False, None, 1, None)
     """
     try:
         return _canonical(value)
@@ -115,7 +116,7 @@ def _of_whole(value: int) -> Key:
 def _of_numpy(value: Any) -> Key:
     if isinstance(value, np.datetime64):
         return iso_texts(np.array([value]))[0]
-    if isinstance(value, np.timedelta64) or value is np.ma.masked or value.ndim > 0:
+    if isinstance(value, np.timedelta64) or value is np.ma.masked or value.size != 1:
         return None
     if isinstance(value, np.floating):
         return _canonical(float(value))
@@ -123,8 +124,8 @@ def _of_numpy(value: Any) -> Key:
 
 
 def _of_object(value: Any) -> Key:
-    if isinstance(value, bool | int):
-        return _of_whole(int(value))
+    if isinstance(value, int):
+        return _of_whole(int.__int__(value))  # int() would warn of what a method of the value returns
     if isinstance(value, str):
         return _of_text(str.__str__(value))
     if isinstance(value, bytes | bytearray | memoryview):
@@ -141,6 +142,10 @@ def _of_object(value: Any) -> Key:
         return str(value)
     if isinstance(value, tuple):
         return tuple(map(canonical, value))
+    if isinstance(value, list):
+        return _canonical(value[0]) if len(value) == 1 else None
+    if isinstance(value, float):
+        return _canonical(float.__float__(value))
     if isinstance(value, Real):
         return _canonical(float(value))
     return _canonical(value.as_py()) if hasattr(value, "as_py") else None  # a scalar of pyarrow

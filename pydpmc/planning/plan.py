@@ -12,7 +12,7 @@ import numpy.typing as npt
 from .. import accounting as acc
 from ..checks import whole
 from ..data.public import Public
-from ..errors import BudgetError
+from ..errors import BudgetError, InvalidArgument
 from ..models import Model
 from ..models.spec import to_spec
 from ..samplers.base import RunSettings, Sampler
@@ -183,6 +183,8 @@ def plan(
     chains = whole(chains, "chains", most=MOST_CHAINS)
     check_budget(epsilon, delta, private)
     model.check_public(public)
+    if adjacency == "replace" and public.n < 1:
+        raise InvalidArgument("n is 0: under adjacency='replace' a plan needs a record; an empty table has none")
     if adjacency == "add_remove":  # before anything is chosen: settings keep what they were chosen from
         public = dataclasses.replace(public, n=public.public_n or 0)
     warm, init = warm_start(model, public, init)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -9,11 +10,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_array, check_random_state, column_or_1d
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..data.columns import RawColumn
 from ..data.data import Data
+from ..data.frames import frame_columns, is_frame
 from ..data.matrix import label_column, number_array
 from ..data.public import Public
 from ..errors import InvalidArgument, PydpmcError, WrongType
@@ -29,6 +32,9 @@ FEW_RECORDS, SOME_DRAWS = 10_000, 8
 PREPARED_BY_RECORD = (
     "X was made record by record: no step before the estimator was fitted to the records, as a StandardScaler or an "
     "imputer would be (declare it with prepared_by_record=True, and this assumption goes away)"
+)
+COLUMN_VECTOR = (
+    "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples, )"
 )
 
 
@@ -174,20 +180,31 @@ def features(estimator: Any, X: Any, y: Any = "no_validation", reset: bool = Tru
         raise InvalidArgument("Complex data not supported: X must hold real numbers")
     with _own_refusals():
         table = X if hasattr(X, "tocsr") else number_array(X, "X")
-        checked: Floats = check_array(table, dtype=np.float64, ensure_all_finite=False, input_name="X")
-        validate_data(estimator, X, y, skip_check_array=True, reset=reset)
+        fewest = 0 if getattr(estimator, "adjacency", "") == "add_remove" else 1  # there their number is private
+        checked: Floats = check_array(
+            table, dtype=np.float64, ensure_all_finite=False, input_name="X", ensure_min_samples=fewest
+        )
+        shaped = X if hasattr(X, "shape") else checked  # of a list scikit-learn would count the first record's values
+        validate_data(estimator, shaped, y, skip_check_array=True, reset=reset)
     return checked
 
 
 def target_column(y: Any, records: int) -> RawColumn:
     """Return y as a column of values as they stand, one per record."""
     with _own_refusals():
-        if getattr(y, "ndim", 1) == 2:
-            y = column_or_1d(y, warn=True)
-        column = label_column(y, "y")
+        column = label_column(_flat(y), "y")
         if len(column) != records:
             raise InvalidArgument(f"X has {records} records, but y has {len(column)} values")
     return column
+
+
+def _flat(y: Any) -> Any:
+    """Return the one column of a y of two dimensions, as it stands: scikit-learn would convert it by what it holds."""
+    shape: tuple[int, ...] = getattr(y, "shape", ())
+    if len(shape) != 2 or shape[1] != 1:
+        return y
+    warnings.warn(COLUMN_VECTOR, DataConversionWarning, stacklevel=4)
+    return next(iter(frame_columns(y).values())) if is_frame(y) else y.reshape(-1)
 
 
 @contextmanager

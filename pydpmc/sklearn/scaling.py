@@ -45,7 +45,8 @@ class BoundsScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
         """Return the clamped and scaled features."""
         check_is_fitted(self)
         X = features(self, X, reset=False)
-        scaled = np.clip((X - self.centre_) / self.half_range_, -1.0, 1.0)
+        with np.errstate(all="ignore"):  # a warning would depend on the records
+            scaled = np.clip((X - self.centre_) / self.half_range_, -1.0, 1.0)
         return np.asarray(scaled / np.sqrt(X.shape[1]))
 
     def __sklearn_tags__(self) -> Any:

@@ -94,7 +94,9 @@ class Scored:
         rows, targets = self._rows_to_score(X, y)  # type: ignore[attr-defined]
         guarantee = self._score_guarantee(float(epsilon), seed)
         entry = self._charge_score(self.ledger if ledger is None else ledger, guarantee, rows, targets)  # type: ignore[attr-defined]
-        points, most = self._points(rows, targets)  # type: ignore[attr-defined]
+        void = np.full((1, rows.shape[1]), np.nan), np.full(1, np.nan)  # where the number of records is private, also 0
+        points, most = self._points(*((rows, targets) if len(rows) else void))  # type: ignore[attr-defined]
+        points = points[: len(rows)]
         return PrivateScore(_noised_share(points, most, float(epsilon), guarantee.adjacency, seed), guarantee, entry)
 
     def _score_guarantee(self, epsilon: float, seed: int | None) -> acc.Guarantee:

@@ -15,7 +15,8 @@ def schema(**options):
 DATA = [
     ("x of three dimensions", "x", "has 3", lambda w: dp.Data(np.zeros((2, 2, 2)))),
     ("x of no dimension", "x", "has 0", lambda w: dp.Data(0.7391734)),
-    ("x without rows", "x", r"\(0, 2\)", lambda w: dp.Data(np.zeros((0, 2)))),
+    ("x an empty list", "x", "declare columns", lambda w: dp.Data([])),
+    ("x a mapping", "x", "Schema", lambda w: dp.Data({"a": [0.7391734]})),
     ("x without columns", "x", r"\(3, 0\)", lambda w: dp.Data(np.zeros((3, 0)))),
     ("x a text", "x", "rows of numbers", lambda w: dp.Data("0.5")),
     ("x a lazy frame", "x", "collect", lambda w: dp.Data(w.lazy_frame())),
@@ -90,7 +91,6 @@ SCHEMA = [
     ("unknown suffix", "table", "must end in", lambda w: schema().data(w.file("table.xls", "a,y\n"))),
     ("an empty file", "table", "empty", lambda w: schema().data(w.file("empty.csv", ""))),
     ("not a Parquet file", "table", "Parquet|pydpmc", lambda w: schema().data(w.file("bad.parquet", "PAR2"))),
-    ("a table without rows", "x", r"\(0, 1\)", lambda w: schema().data(w.file("none.csv", "a,y\n"))),
     ("no such TOML", "absent.toml", "cannot be read", lambda w: dp.Schema.from_toml("absent.toml")),
     ("n of a schema", "n", "-5", lambda w: schema().public(n=-5)),
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import inspect
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -45,7 +46,7 @@ def csv_header(path: Path) -> list[str]:
 
 def read_parquet(path: Path, wanted: Sequence[str], require_names: RequireNames) -> Any:
     """Return columns of a Parquet file as a pyarrow table."""
-    with _readable(path), _parquet(path) as file:
+    with _readable(path), _parquet(path, text_as_it_is=True) as file:
         require_names(wanted, file.schema_arrow.names)
         table = file.read(columns=list(dict.fromkeys(wanted)))
     for place, field in enumerate(table.schema):
@@ -59,10 +60,14 @@ def parquet_types(path: Path) -> dict[str, str]:
         return {field.name: str(field.type) for field in file.schema_arrow}
 
 
-def _parquet(path: Path) -> Any:
+def _parquet(path: Path, text_as_it_is: bool = False) -> Any:
     parquet = require("pyarrow.parquet", "dataframes", f"reading {path.name}")
+    options = {}
+    if text_as_it_is and "binary_type" in inspect.signature(parquet.ParquetFile).parameters:
+        # Without it a dictionary of texts is checked for UTF-8 as it is read, and one record refuses the file.
+        options["binary_type"] = require("pyarrow", "dataframes", f"reading {path.name}").large_binary()
     with _readable(path):
-        return parquet.ParquetFile(path)
+        return parquet.ParquetFile(path, **options)
 
 
 @contextmanager

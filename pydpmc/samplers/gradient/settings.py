@@ -135,7 +135,7 @@ class GradientSettings:
             clip=self.clip,
             room=self.room,
             batch=self.batch_size,
-            **batch_arguments(core, self.sampling, data.public.n, self.batch_size, self.rate),
+            **batch_arguments(core, self.sampling, max(1, data.public.n), self.batch_size, self.rate),
             weight=self.w / self.rate,
             step_size=self.step_sizes.tolist(),
             noise=self.noise.tolist(),

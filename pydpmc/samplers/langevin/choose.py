@@ -52,7 +52,7 @@ def settings_of(request: Request, w: float, draws: int) -> LangevinSettings:
             "the target, or its chain would not contract; leave it out, or lower w"
         )
     steps = sampler.steps or steps_for_bias(model, public, w, step_size, sampler.bias)
-    return LangevinSettings(model, public, draws, steps, step_size, w, sampler.bias)
+    return LangevinSettings(model, public, draws, steps, step_size, w, sampler.bias, request.adjacency)
 
 
 def _affordable(request: Request, settings: LangevinSettings) -> LangevinSettings:

@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from ...accounting import Event, LangevinIterate
 from ...data.public import Public
-from ...errors import InvalidArgument
 from ...models import Model
 from ..base import Release, last_iterates, target_arguments
 from ..gradient.settings import ROUNDED_NORMAL_ERROR
@@ -22,6 +21,11 @@ if TYPE_CHECKING:
     from ..._core import Chains, Target
     from ...data.data import Data
     from .forecast import LangevinForecast
+
+NO_MORE_THAN_DECLARED = (
+    "there are at most public_n = {0:,} records, in the data set and in its neighbours (of more, the first {0:,} would "
+    "be used, and the price would be that of replacing a record)"
+)
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,7 @@ class LangevinSettings:
     step_size: float
     w: float
     bias: float
+    adjacency: str = "replace"
 
     @property
     def dim(self) -> int:
@@ -77,20 +82,18 @@ class LangevinSettings:
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """Return nothing: the guarantee is unconditional."""
-        return ()
+        """Return nothing under replace; under add_remove, that there are no more records than were declared."""
+        return () if self.adjacency == "replace" else (NO_MORE_THAN_DECLARED.format(self.public.n),)
 
     def releases(self, chains: int, draws: int | None, warmup: int | None) -> Release:
         """Return which iterates leave: the last of each chain."""
         return last_iterates(self.steps, self.draws * chains, draws, warmup)
 
     def start(self, core: Any, target: Target, chains: Chains, data: Data) -> Any:
-        """Return the run in the compiled core, or refuse records for which its price would be wrong."""
-        if data.public.n > self.public.n:
-            raise InvalidArgument(
-                f"the data have more records than public_n = {self.public.n} says they can have; this run is priced "
-                "for at most that many. Declare a larger public_n and plan again"
-            )
+        """Return the run in the compiled core; of more records than the run is priced for, the first are used."""
+        if data.public.n > self.public.n:  # private under add_remove: a refusal would tell
+            data = data.first(self.public.n)
+            target = core.Target(**target_arguments(self.model, data), coded=data._coded)
         if self.model.lipschitz(self.public) is None:  # what a void record adds, nothing, is too far from x - theta
             data = data.with_void_at(self._middle())
             target = core.Target(**target_arguments(self.model, data), coded=data._coded)

@@ -28,7 +28,8 @@ class Langevin(Sampler):
     The price hardly depends on the number of steps, so the chains run until they have converged, and the guarantee
     holds whether they have or not. Needs a convex model with declared bounds (``LogisticRegression``,
     ``SoftmaxRegression``, ``HuberRegression``, ``BernoulliLogit``, ``GaussianMean``) and a ``Normal`` prior. Under
-    ``add_remove``, ``Data(public_n=...)`` must be a number that the records do not exceed.
+    ``add_remove``, ``Data(public_n=...)`` must be a number that the records do not exceed; the guarantee says that it
+    was assumed, and of more records only the first are used.
 
     Parameters
     ----------

@@ -23,8 +23,7 @@ def stored(data: dp.Data) -> np.ndarray:
     [
         ({"x": np.zeros((2, 2, 2))}, ["x must have one or two dimensions", "3"]),
         ({"x": 3.0}, ["x must have one or two dimensions", "0"]),
-        ({"x": np.zeros((0, 2))}, ["x must have at least one row", "(0, 2)"]),
-        ({"x": np.zeros((2, 0))}, ["x must have at least one row and one column", "(2, 0)"]),
+        ({"x": np.zeros((2, 0))}, ["x must have at least one column", "(2, 0)"]),
         ({"x": X, "y": np.zeros(2)}, ["x has 3 rows", "y has shape (2,)"]),
         ({"x": X, "y": np.zeros((3, 1))}, ["x has 3 rows", "y has shape (3, 1)"]),
         ({"x": X, "row_norm": 0.0}, ["row_norm must be a positive finite number"]),
@@ -78,10 +77,10 @@ def test_an_error_for_some_records_cannot_be_asked_for():
         dp.Data(X, on_invalid="raise")
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf, None, "many", b"\xff", 1j, [1.0], object(), 10**400, {}])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, None, "many", b"\xff", 1j, [1.0, 2.0], object(), 10**400, {}])
 def test_a_value_that_is_no_number_voids_its_own_record_alone(bad):
     x = [[0.25, -0.5], [bad, 1.0], [2.0, 0.0]]
-    data = dp.Data(x, ["0", True, 1.0]) if not isinstance(bad, list) else dp.Data(np.array(x, dtype=object), [0, 1, 1])
+    data = dp.Data(x, ["0", True, 1.0])
     assert np.isnan(stored(data)[:, 2]).tolist() == [False, True, False]
     np.testing.assert_array_equal(stored(data)[[0, 2]], [[0.25, -0.5, 0.0], [2.0, 0.0, 1.0]])
 
