@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, cast
@@ -25,7 +25,7 @@ def read_csv(path: Path, wanted: Sequence[str], require_names: RequireNames) -> 
     """
     csv.field_size_limit(sys.maxsize)
     with _readable(path), _opened(path) as file:
-        reader = csv.reader(_without_nul(file))
+        reader = csv.reader(file)
         header = _header(reader, path)
         require_names(wanted, header)
         places = [header.index(name) for name in wanted]
@@ -109,8 +109,3 @@ def _header(reader: Any, path: Path) -> list[str]:
     if repeated:
         raise SchemaError(f"table: {path.name!r} has more than one column called {repeated[0]!r}")
     return header
-
-
-def _without_nul(file: IO[str]) -> Iterable[str]:
-    """Replace what the csv module of Python 3.10 refuses to read."""
-    return file if sys.version_info >= (3, 11) else (line.replace("\0", "\ufffd") for line in file)
