@@ -14,6 +14,8 @@ from ..._optional import require
 from ...errors import PydpmcError, SchemaError
 from ..columns import RawColumn, of_values
 
+LONGEST_FIELD = 2**31 - 1 if sys.platform == "win32" else sys.maxsize  # the csv module keeps it in a C long
+
 RequireNames = Callable[[Sequence[str], Sequence[Any]], None]
 
 
@@ -23,7 +25,7 @@ def read_csv(path: Path, wanted: Sequence[str], require_names: RequireNames) -> 
     An empty line is a record with a missing value if the file has one column. No record of several values is written
     as an empty line, and then it is none.
     """
-    csv.field_size_limit(sys.maxsize)
+    csv.field_size_limit(LONGEST_FIELD)
     with _readable(path), _opened(path) as file:
         reader = csv.reader(file)
         header = _header(reader, path)
