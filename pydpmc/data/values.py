@@ -162,7 +162,7 @@ def _of_date(value: Any) -> Key:
     if value != value:  # pandas.NaT
         return None
     if isinstance(value, datetime.datetime) and value.tzinfo is not None:
-        return _short(value.astimezone(datetime.timezone.utc).replace(tzinfo=None).isoformat()) + "Z"
+        return _short(value.astimezone(datetime.UTC).replace(tzinfo=None).isoformat()) + "Z"
     return _short(value.isoformat())
 
 

@@ -216,4 +216,4 @@ def opened(ledger: Ledger | str | Path) -> Ledger:
 
 
 def _now() -> str:
-    return datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")

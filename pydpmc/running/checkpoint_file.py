@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -12,7 +11,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from .._files import open_itself, read_itself, replace_file
+from .._files import lock_alone, open_itself, read_itself, replace_file
 from ..errors import CheckpointError
 
 MAGIC = b"pydpmc checkpoint 1\n"
@@ -67,11 +66,9 @@ def locked(path: Path) -> int:
         lock = open_itself(path.with_name(path.name + ".lock"), os.O_CREAT | os.O_RDWR)
     except OSError as error:
         raise CheckpointError(f"checkpoint: {path} cannot be written (its .lock file): {error.strerror}") from error
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+    if not lock_alone(lock):
         os.close(lock)
-        raise CheckpointError(f"{path} is in use by another process; wait for it, or choose another file") from None
+        raise CheckpointError(f"{path} is in use by another process; wait for it, or choose another file")
     return lock
 
 

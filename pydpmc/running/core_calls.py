@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator
@@ -27,7 +28,14 @@ def usable_threads(threads: int | None) -> int:
         return 1
     if os.getpid() != _process:
         return 1
-    return wanted if wanted is not None else len(os.sched_getaffinity(0))
+    return wanted if wanted is not None else usable_cores()
+
+
+def usable_cores() -> int:
+    """Return how many cores this process may use; macOS and Windows tell only how many there are."""
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _warn_once_without_openmp() -> None:

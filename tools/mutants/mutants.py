@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import sys
+import tomllib
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]

@@ -6,7 +6,7 @@ import csv
 import gzip
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, cast
@@ -14,6 +14,8 @@ from typing import IO, Any, cast
 from ..._optional import require
 from ...errors import PydpmcError, SchemaError
 from ..columns import RawColumn, of_values
+
+LONGEST_FIELD = 2**31 - 1 if sys.platform == "win32" else sys.maxsize  # the csv module keeps it in a C long
 
 RequireNames = Callable[[Sequence[str], Sequence[Any]], None]
 
@@ -24,9 +26,9 @@ def read_csv(path: Path, wanted: Sequence[str], require_names: RequireNames) -> 
     An empty line is a record with a missing value if the file has one column. No record of several values is written
     as an empty line, and then it is none.
     """
-    csv.field_size_limit(sys.maxsize)
+    csv.field_size_limit(LONGEST_FIELD)
     with _readable(path), _opened(path) as file:
-        reader = csv.reader(_without_nul(file))
+        reader = csv.reader(file)
         header = _header(reader, path)
         require_names(wanted, header)
         places = [header.index(name) for name in wanted]
@@ -114,8 +116,3 @@ def _header(reader: Any, path: Path) -> list[str]:
     if repeated:
         raise SchemaError(f"table: {path.name!r} has more than one column called {repeated[0]!r}")
     return header
-
-
-def _without_nul(file: IO[str]) -> Iterable[str]:
-    """Replace what the csv module of Python 3.10 refuses to read."""
-    return file if sys.version_info >= (3, 11) else (line.replace("\0", "\ufffd") for line in file)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import difflib
 import re
+import tomllib
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..._optional import require
 from ...errors import BudgetError, PydpmcError, StudyError
 
 _SEGMENT = r"""(?:[A-Za-z0-9_-]+|"(?:[^"\\]|\\.)*"|'[^']*')"""
@@ -85,10 +85,9 @@ def read_toml(path: Path) -> TomlFile:
         raise StudyError(f"{path}: cannot be read: {error}") from error
     if size > MOST_BYTES:
         raise StudyError(f"{path}: cannot be read: it has {size:,} bytes, more than any study needs")
-    toml = _toml_reader()
     try:
-        values = toml.loads(text)
-    except toml.TOMLDecodeError as error:
+        values = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
         where = re.search(r"at line (\d+)", str(error))
         line = where[1] if where else text.count("\n") + 1
         raise StudyError(f"{path}:{line}: not valid TOML: {error}") from None
@@ -153,11 +152,3 @@ def _statement_end(text: str, position: int) -> int:
 
 def _segments(key: str) -> Keys:
     return tuple(part.strip("\"'") for part in re.findall(_SEGMENT, key))
-
-
-def _toml_reader() -> Any:
-    try:
-        import tomllib
-    except ImportError:  # Python 3.10
-        return require("tomli", "toml", "reading TOML files on Python 3.10")
-    return tomllib

@@ -6,7 +6,7 @@ import base64
 import hashlib
 import platform
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -96,7 +96,7 @@ def _check(title: Any, schema: Any, ledger_entry: Any) -> None:
 
 
 def _head(post: Posterior, name: str) -> str:
-    made = datetime.now(timezone.utc).strftime("%d %B %Y, %H:%M UTC")
+    made = datetime.now(UTC).strftime("%d %B %Y, %H:%M UTC")
     how = f"{post.plan.get('sampler')} draws from the posterior of {str(post.plan.get('model')).partition('(')[0]}"
     kind = "banner" if post.private else "banner void"
     below = f"<span>{visible_html(words.in_short(post))}</span>" if post.private else ""

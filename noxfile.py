@@ -1,0 +1,72 @@
+"""The steps of .ci/run as nox sessions, one by one: ``nox`` runs what a change needs, ``nox -l`` lists all."""
+
+from __future__ import annotations
+
+import nox
+
+nox.needs_version = ">=2024.10"
+nox.options.default_venv_backend = "uv|virtualenv"
+nox.options.sessions = ["tests", "demo", "docs", "lint"]
+PYTHONS = ["3.11", "3.12", "3.13", "3.14", "3.14t"]
+
+
+@nox.session(python=PYTHONS, tags=["all"])
+def every_python(session: nox.Session) -> None:
+    """Run the tests on each Python of the support window that is at hand."""
+    session.install(".[test]")
+    session.run("pytest", *session.posargs)
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """Run the tests on this Python."""
+    session.install(".[test]")
+    session.run("pytest", *session.posargs)
+
+
+@nox.session(python="3.11")
+def lowest(session: nox.Session) -> None:
+    """Run the smallest tests with the lowest versions that pyproject.toml allows."""
+    session.install("uv")
+    session.run("uv", "pip", "install", "--resolution", "lowest-direct", ".", "pytest==8.0.0", "pytest-xdist==3.5.0")
+    session.run("pytest", "-n0", "tests/test_minimal.py", "tests/unit/accounting", *session.posargs)
+
+
+@nox.session
+def demo(session: nox.Session) -> None:
+    """Run the demo with no more than the package needs."""
+    session.install(".")
+    session.chdir(session.create_tmp())
+    session.run("python", "-m", "pydpmc", "demo")
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Build the documentation site; warnings are errors. ``nox -s docs -- serve`` shows it while you write."""
+    session.install(".[docs]")
+    session.run("mkdocs", *(session.posargs or ("build", "--strict")))
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Check style, types and format."""
+    session.install(*nox.project.dependency_groups(nox.project.load_toml("pyproject.toml"), "lint"), "numpy")
+    session.run("ruff", "check", ".")
+    session.run("ruff", "format", "--check", ".")
+    session.run("mypy")
+    sources = session.run("git", "ls-files", "csrc/*.hpp", "csrc/*.cpp", external=True, silent=True)
+    session.run("clang-format", "--dry-run", "--Werror", *str(sources).split())
+
+
+@nox.session
+def wheel(session: nox.Session) -> None:
+    """Build the sdist and the wheel, and check both in an environment without a compiler."""
+    session.install(*nox.project.dependency_groups(nox.project.load_toml("pyproject.toml"), "wheels"))
+    session.run("python", "tools/check_wheel.py", *session.posargs)
+
+
+@nox.session
+def nightly(session: nox.Session) -> None:
+    """Run all that is too slow for every change."""
+    session.install(".[dev]")
+    session.run("python", "tools/nightly.py", *session.posargs)

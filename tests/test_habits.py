@@ -1,0 +1,62 @@
+"""What is said in one place is said there only: the version, the public address, the linters."""
+
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import pydpmc
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+LINTERS = ("ruff check", "ruff format", "mypy", "clang-format")
+
+
+def source(name):
+    """Return the text of a file; an sdist has not all of them."""
+    if not (ROOT / name).exists():
+        pytest.skip(f"{name} is not part of this tree")
+    return (ROOT / name).read_text()
+
+
+def other_texts():
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode:
+        pytest.skip("this is not a git checkout: the list of files is not known")
+    for name in listed.stdout.splitlines():
+        if Path(name).suffix in (".md", ".yml", ".yaml", ".cff", ".toml", ".py") and name != "pyproject.toml":
+            yield name, (ROOT / name).read_text()
+
+
+def test_the_version_has_one_place():
+    assert "version" in PROJECT["project"]["dynamic"]
+    assert PROJECT["tool"]["scikit-build"]["metadata"]["version"]["input"] == "pydpmc/_version.py"
+    number = f"(?<![\\d.]){re.escape(pydpmc.__version__)}(?![\\d.])"
+    assert re.findall(number, (ROOT / "pyproject.toml").read_text()) == []
+    assert re.findall(number, source("CITATION.cff")) == []
+
+
+def test_the_public_address_has_one_place():
+    home = PROJECT["project"]["urls"]["Homepage"].removeprefix("https://")
+    assert [name for name, text in other_texts() if home in text] == []
+
+
+def test_every_python_of_the_support_window_is_declared_and_built():
+    lowest = PROJECT["project"]["requires-python"].removeprefix(">=3.")
+    declared = set(re.findall(r":: 3\.(\d+)'", str(PROJECT["project"]["classifiers"])))
+    assert min(declared, key=int) == lowest
+    assert set(re.findall(r"\bcp3(\d+)-", PROJECT["tool"]["cibuildwheel"]["build"])) == declared
+    assert set(re.findall(r'"3\.(\d+)"', source("noxfile.py"))) == declared
+
+
+def test_linters_are_the_same_in_every_place():
+    lint = set(PROJECT["dependency-groups"]["lint"])
+    assert lint <= set(PROJECT["project"]["optional-dependencies"]["dev"])
+    script = source(".ci/run")
+    assert [tool for tool in lint if f'"{tool}"' not in script] == []
+    session = source("noxfile.py").replace('", "', " ")
+    assert [tool for tool in LINTERS if tool not in session] == []
+    hooks = re.findall(r"- id: (\S+)", source(".pre-commit-config.yaml"))
+    assert {"ruff-check", "ruff-format", "mypy", "clang-format"} <= set(hooks)
