@@ -14,6 +14,7 @@ from ..accounting import Guarantee
 from ..checks import given, inside, number, positive, yes_or_no
 from ..data.public import Public
 from ..errors import InvalidArgument, WrongType
+from .agreement import Agreement
 from .looks import Look
 from .stats import SamplerStats
 from .storage import UNSEALED
@@ -52,6 +53,7 @@ def description(post: Posterior) -> str:
             "sampler_stats": None if post.sampler_stats is None else vars(post.sampler_stats),
             "ledger_entry": None if post.ledger_entry is None else dict(post.ledger_entry),
             "looks": [look.to_dict() for look in post.looks],
+            "agreement": None if post.agreement is None else vars(post.agreement),
         }
     )
 
@@ -77,6 +79,7 @@ def fields_of(draws: Mapping[str, Floats], saved: Any, sealed: bool) -> dict[str
         "sampler_stats": _stats(known.get("sampler_stats")),
         "ledger_entry": None if entry is None else _mapping(entry, "ledger_entry"),
         "looks": _looks(known.get("looks", ())),
+        "agreement": _agreement(known.get("agreement")),
     }
 
 
@@ -126,6 +129,10 @@ def _stats(saved: Any) -> SamplerStats | None:
     if saved is None:
         return None
     return SamplerStats(**{name: _numbers(values, name) for name, values in _mapping(saved, "sampler_stats").items()})
+
+
+def _agreement(saved: Any) -> Agreement | None:
+    return None if saved is None else Agreement.from_dict(_mapping(saved, "agreement"))
 
 
 def _looks(saved: Any) -> tuple[Look, ...]:

@@ -27,6 +27,7 @@ Floats = npt.NDArray[np.float64]
 FEWEST_EFFECTIVE = 10.0
 ONE_SIGMA = 0.3413447460685429  # of a normal law between its mean and one standard deviation above
 UNBOUNDED = 0.05  # of a confidence distribution that may have no end
+IN_A_TAIL = 40  # draws, for a quantile to be one of the draws
 COLUMNS = ("estimate", "se", "low", "high")
 
 
@@ -120,6 +121,8 @@ def interval(post: Posterior, level: float, parameters: str | Sequence[str] | No
     inside(level, "level")
     found = evidence(post)
     places = found.chosen(parameters)
+    if post.plan.get("sampler") == "Newton":
+        return _of_draws(post, found, places, level)
     df = found.known.count - 1.0
     centre, covariance, matters = found.normal()
     se = np.sqrt(np.diag(covariance))
@@ -135,6 +138,25 @@ def interval(post: Posterior, level: float, parameters: str | Sequence[str] | No
     columns = (centre, se, low, high)
     rows = {found.names[i]: {c: float(v[i]) for c, v in zip(COLUMNS, columns, strict=True)} for i in places}
     return Intervals(rows, level, df)
+
+
+def _of_draws(post: Posterior, found: Evidence, places: list[int], level: float) -> Intervals:
+    """Return intervals between quantiles of draws that are not tempered.
+
+    Beyond the outermost draws that are many, the distance from the median grows as a normal law's.
+    """
+    from scipy.special import ndtri
+
+    draws = np.concatenate(list(post.draws.values()), axis=2)
+    pooled = draws.reshape(-1, draws.shape[2])
+    tail = max(0.5 - level / 2.0, min(0.16, IN_A_TAIL / len(pooled)))
+    beyond = float(ndtri(0.5 - level / 2.0) / ndtri(tail))
+    low, left, middle, right, high = np.quantile(
+        pooled, (tail, 0.5 - ONE_SIGMA, 0.5, 0.5 + ONE_SIGMA, 1.0 - tail), axis=0
+    )
+    columns = (middle, (right - left) / 2.0, middle - beyond * (middle - low), middle + beyond * (high - middle))
+    rows = {found.names[i]: {c: float(v[i]) for c, v in zip(COLUMNS, columns, strict=True)} for i in places}
+    return Intervals(rows, level, found.known.count - 1.0)
 
 
 def wald_test(post: Posterior, null: npt.ArrayLike, parameters: str | Sequence[str] | None) -> WaldTest:

@@ -71,6 +71,32 @@ def plot_privacy(post: Posterior) -> Any:
     return figure
 
 
+def plot_looks(post: Posterior, parameters: Sequence[str] | None = None) -> Any:
+    """Return a figure of the points at which Newton looked, and of the posterior that all looks together gave.
+
+    The area of a point is the share of the budget that its look took.
+    """
+    if not post.looks:
+        raise InvalidArgument("plot_looks: this posterior has no looks; only Newton releases them")
+    chosen = chosen_draws(post, parameters)
+    names = list(scalar_draws(post.draws, post.labels))
+    spent = np.array([look.sigma**-2.0 for look in post.looks])
+    wide = min(3, len(chosen))
+    figure, axes = _subplots(-(-len(chosen) // wide), wide, (3.0 * wide, 2.2 * -(-len(chosen) // wide)))
+    for axis in axes.flat[len(chosen) :]:
+        axis.remove()
+    for axis, (name, values) in zip(axes.flat, chosen.items(), strict=False):
+        path = [look.theta[names.index(name)] for look in post.looks]
+        low, middle, high = np.quantile(values, (0.05, 0.5, 0.95))
+        axis.axhspan(low, high, color="C0", alpha=0.2, lw=0)
+        axis.axhline(middle, color="C0", lw=1)
+        axis.plot(range(1, len(path) + 1), path, color="grey", lw=0.5)
+        axis.scatter(range(1, len(path) + 1), path, s=10.0 + 150.0 * spent / spent.sum(), color="C1", zorder=3)
+        axis.set_title(name, fontsize=9)
+        axis.set_xlabel("look", fontsize=8)
+    return figure
+
+
 def plot_prior_posterior(post: Posterior, parameters: Sequence[str] | None = None) -> Any:
     """Return a figure with the prior density and the posterior density of each parameter."""
     from .densities import prior_densities

@@ -14,9 +14,11 @@ import numpy.typing as npt
 from ..accounting import Guarantee
 from ..checks import file_path, visible_html, whole
 from . import inference, storage
+from .agreement import Agreement
 from .fields import Unsafe, description, fields_of
 from .inference import Intervals, WaldTest
-from .looks import Information, Look, information
+from .looks import Look
+from .of_looks import OfLooks
 from .stats import SamplerStats
 from .summary import Summary, summarise
 
@@ -28,7 +30,7 @@ CONDITIONAL = "The guarantee of these draws is conditional: guarantee.statement(
 
 
 @dataclass(frozen=True, eq=False)
-class Posterior:
+class Posterior(OfLooks):
     """Posterior draws with their guarantee. It holds no reference to the data.
 
     Attributes
@@ -53,6 +55,8 @@ class Posterior:
         What the ledger that paid for the run says of it: which run, of which budget, what was left after it.
     looks
         The released gradients and curvatures of ``Newton``, in their order: all that its draws were computed from.
+    agreement
+        How well these looks agree with each other and with the model; only of ``Newton``.
 
     Examples
     --------
@@ -73,16 +77,12 @@ class Posterior:
     sampler_stats: SamplerStats | None = None
     ledger_entry: Mapping[str, Any] | None = None
     looks: tuple[Look, ...] = ()
+    agreement: Agreement | None = None
 
     @property
     def private(self) -> bool:
         """Whether the result carries a guarantee and may be released under it."""
         return self.guarantee.void is None
-
-    @property
-    def information(self) -> Information:
-        """Where the posterior of ``Newton`` comes from, per direction: prior, records, and what privacy noise took."""
-        return information(self)
 
     def summary(self) -> Summary:
         """Return mean, sd, quantiles, effective sample size and R-hat of every parameter."""

@@ -230,4 +230,5 @@ def _posterior(
         unsafe=unsafe,
         sampler_stats=None if plan.private else sampler_stats(core, theta.shape[1]),
         looks=tuple(getattr(core, "looks", ())),
+        agreement=getattr(core, "agreement", None),
     )

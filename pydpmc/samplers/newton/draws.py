@@ -36,6 +36,8 @@ class Numbers:
 def posterior_draws(pooled: Pooled, prior: MixturePrior, count: int, numbers: Numbers) -> Floats:
     """Return draws, shape (count, dim)."""
     dim = len(pooled.mean)
+    if pooled.curved is not None:
+        return pooled.curved.draws(count, numbers)
     root = root_of(pooled.covariance)
     if prior.is_normal:
         return np.asarray(pooled.mean + numbers.normals(count, dim) @ root.T)

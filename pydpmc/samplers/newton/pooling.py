@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...posterior.looks import Look
+from .curved import FLAT_ENOUGH, Curved, weight_of
 from .mixtures import MixturePrior
 from .surrogate import GaussianFeatures, nonnegative, shrink
 
@@ -48,6 +49,8 @@ class Pooled:
         Posterior variance of the predictor, averaged over records.
     curvature, covariance_of_scores, noise
         The pooled curvature at the mean, the sampling covariance of the gradient, and the covariance that privacy adds.
+    curved
+        How far the posterior is from its normal approximation; None where that does not show.
     """
 
     mean: Floats
@@ -60,6 +63,7 @@ class Pooled:
     curvature: Floats
     covariance_of_scores: Floats
     noise: Floats
+    curved: Curved | None = None
 
 
 class _Stack:
@@ -109,6 +113,8 @@ class _Local:
     chi_square: float
     size: float
     typical: Floats
+    misfit: Floats
+    weight: Floats  # of each look
 
 
 def pool(looks: Sequence[Look], prior: MixturePrior, surrogate: GaussianFeatures, radius: float) -> Pooled:
@@ -136,8 +142,19 @@ def pool(looks: Sequence[Look], prior: MixturePrior, surrogate: GaussianFeatures
             break
     moved = float(stack.squared_predictor((m - stack.at[-1])[None], local.curvature)[0])
     reach = radius**2 * float(np.trace(new @ local.curvature)) / max(float(np.trace(local.curvature)), TINY)
+    curved = _curved(stack, prior, local, m, new) if reach * surrogate.link.bend**2 > FLAT_ENOUGH else None
     return Pooled(
-        m, new, local.information, shift, local.chi_square, moved, reach, local.curvature, local.scores, local.noise
+        m,
+        new,
+        local.information,
+        shift,
+        local.chi_square,
+        moved,
+        reach,
+        local.curvature,
+        local.scores,
+        local.noise,
+        curved,
     )
 
 
@@ -170,4 +187,21 @@ def _around(stack: _Stack, m: Floats, covariance: Floats | None, prior_precision
     solved = np.linalg.solve(scores + noise, np.column_stack([curvature, u]))
     information = curvature @ solved[:, :dim]
     symmetric = (information + information.T) / 2.0
-    return _Local(symmetric, curvature @ solved[:, dim], curvature, scores, noise, chi_square, size, typical)
+    pull = curvature @ solved[:, dim]
+    return _Local(symmetric, pull, curvature, scores, noise, chi_square, size, typical, misfit, weight / weight.sum())
+
+
+def _curved(stack: _Stack, prior: MixturePrior, local: _Local, mean: Floats, covariance: Floats) -> Curved | None:
+    """Return how the posterior differs from a normal one, if it does: normal priors and canonical links only."""
+    surrogate = stack.surrogate
+    if surrogate.link.primitive is None or not prior.is_normal:
+        return None
+    square = (mean - prior.mean) ** 2 + np.diag(covariance)
+    precision = prior.precision(square)
+    weight = weight_of(square, precision, surrogate.constant is not None)
+    if weight == 0.0:
+        return None
+    each = stack.gradient + np.array([surrogate.gradient_at(at) for at in stack.at]) + stack.at @ local.misfit
+    whitening = np.linalg.inv(np.linalg.cholesky(local.scores + local.noise))
+    root = np.asarray(np.linalg.cholesky((covariance + covariance.T) / 2.0), dtype=np.float64)
+    return Curved(surrogate, mean, root, local.weight @ each, local.misfit, whitening, prior.mean, precision, weight)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import BudgetError
+from ...posterior.agreement import Agreement
 from ...posterior.looks import Look
 from .draws import Numbers, posterior_draws
 from .families import ROUNDING_OF_NORM
@@ -70,6 +71,16 @@ class NewtonRun:
             self.steps_done += 1
             if self._left <= 0.0 or self.steps_done == self._settings.steps:
                 self._finish()
+
+    @property
+    def agreement(self) -> Agreement | None:
+        """How well the looks agree."""
+        if self.pooled is None:
+            return None
+        pooled, dim = self.pooled, self._settings.dim
+        curved = 0.0 if pooled.curved is None else pooled.curved.weight
+        degrees = dim * (len(self.looks) - 1)
+        return Agreement(pooled.chi_square, degrees, math.sqrt(max(pooled.reach_square, 0.0)), curved)
 
     @property
     def _left(self) -> float:

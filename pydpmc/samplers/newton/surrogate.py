@@ -80,6 +80,10 @@ class GaussianFeatures:
         along = p.T @ vectors / np.sqrt(values)
         return np.asarray(self.n * (score.sum() * self.q + along @ (PLANE @ score)))
 
+    def gradient_at(self, theta: Floats) -> Floats:
+        """Return n E m(x . theta) x, of a canonical link."""
+        return self._mean_gradient(theta)
+
     def variance(self, theta: Floats) -> Floats:
         """Return the variances of the entries of the curvature at theta (half of them on the diagonal)."""
         return np.asarray((self.n * self._stein(theta, self.link.curvature)[1]) ** 2 * self.variances)
