@@ -10,7 +10,7 @@ import pytest
 
 import pydpmc as dp
 from pydpmc import _files
-from pydpmc.running import threads
+from pydpmc.running import core_calls
 
 SAMPLERS = (dp.Barker(steps=300, scale=0.05), dp.SGLD(steps=300, step_size=1e-4, clip=2.0), dp.Newton())
 
@@ -89,9 +89,9 @@ def test_other_processes_draw_the_same_with_a_seed_and_anew_without(method, tmp_
 def test_a_system_that_does_not_tell_affinity_uses_all_its_cores(monkeypatch):
     monkeypatch.setattr(threads.sys, "platform", "darwin")
     monkeypatch.setattr(threads.os, "cpu_count", lambda: 5)
-    assert threads.usable_cores() == 5
+    assert core_calls.usable_cores() == 5
     monkeypatch.setattr(threads.os, "cpu_count", lambda: None)
-    assert threads.usable_cores() == 1
+    assert core_calls.usable_cores() == 1
 
 
 def test_a_system_without_nofollow_refuses_a_link_all_the_same(monkeypatch, tmp_path):
