@@ -8,16 +8,19 @@ from .data.schema import Binary, Category, Number, Schema
 from .ledger.ledger import Ledger
 from .models import *  # noqa: F403
 from .models.priors import Flat, Laplace, Normal, StudentT
+from .planning.comparison import Comparison, compare
 from .planning.max_step_size import max_step_size
 from .planning.plan import Plan, plan
 from .posterior.posterior import Posterior
 from .quantiles.quantiles import PrivateBounds, Quantiles, private_bounds, private_quantiles
+from .running.rehearsal import Rehearsal
 from .running.run import sample
 from .samplers import *  # noqa: F403
 
 __all__ = [
     "Binary",
     "Category",
+    "Comparison",
     "Data",
     "Flat",
     "Laplace",
@@ -29,9 +32,11 @@ __all__ = [
     "PrivateBounds",
     "Public",
     "Quantiles",
+    "Rehearsal",
     "Schema",
     "StudentT",
     "accounting",
+    "compare",
     "max_step_size",
     "plan",
     "private_bounds",

@@ -33,6 +33,10 @@ class BudgetError(PydpmcError, ValueError):
     """The budget cannot pay for what was asked; nothing was spent."""
 
 
+class HopelessPlan(PydpmcError, ValueError):
+    """A plan that would waste its budget; nothing was spent. The message says what would work, with figures."""
+
+
 class NotConvergedError(PydpmcError, RuntimeError):
     """Inner chains failed their check: nothing is released, but the refusal itself counts as spent."""
 
@@ -63,6 +67,14 @@ class ResumedElsewhere(LedgerError):
 
 class CheckpointError(PydpmcError, ValueError):
     """A checkpoint is damaged, or belongs to another run."""
+
+
+class PoorPlanWarning(UserWarning):
+    """A plan will run, but public facts say that its result may disappoint."""
+
+
+class ConvergenceWarning(UserWarning):
+    """Released draws have an R-hat above 1.05 or fewer than 100 effective draws."""
 
 
 class NotCoveredWarning(UserWarning):

@@ -30,6 +30,7 @@ MAY_LEAVE = {
     "plan.model_spec.*": PUBLIC,
     "plan.model_spec.prior.*": PUBLIC,
     "plan.public.*": PUBLIC,
+    "plan.outlook.*": PUBLIC,
     "plan.sampler": PUBLIC,
     "plan.adjacency": PUBLIC,
     "plan.chains": PUBLIC,

@@ -50,6 +50,9 @@ class Data:
     max_group_size
         Public bound on the rows of a group; of a larger group only its first rows are used. With it a group's clip
         can be chosen so that it never acts.
+    base_rate, typical_norm
+        For forecasts alone, and only if publicly known: the share of records with y = 1 (or the mean count), and the
+        norm of a typical row. Never compute them from the records.
     on_invalid
         ``"drop"``, the only choice: a record with NaN, infinity or a value that is no number contributes nothing. It
         still counts in n, so that the size of the data set does not depend on it. No record is refused: an error
@@ -83,6 +86,8 @@ class Data:
         public_n: int | None = None,
         groups: npt.ArrayLike | None = None,
         max_group_size: int | None = None,
+        base_rate: float | None = None,
+        typical_norm: float | None = None,
         on_invalid: Literal["drop"] = "drop",
         storage: Storage = "float64",
         one_hot: Sequence[Sequence[int]] | None = None,
@@ -121,6 +126,8 @@ class Data:
             public_n=None if public_n is None else whole(public_n, "public_n"),
             grouped=groups is not None,
             max_group_size=stored.most,
+            base_rate=None if base_rate is None else positive(base_rate, "base_rate"),
+            typical_norm=None if typical_norm is None else positive(typical_norm, "typical_norm"),
         )
         table.require_range(self._public, storage)
         self._storage = storage

@@ -41,6 +41,10 @@ class Public:
         Whether the unit of privacy is a group of records.
     max_group_size
         Declared bound on the number of records of a group.
+    base_rate
+        For forecasts alone: a publicly known share of records with y = 1, or mean count.
+    typical_norm
+        For forecasts alone: a publicly known norm of a typical record's features.
     """
 
     n: int
@@ -52,14 +56,17 @@ class Public:
     public_n: int | None = None
     grouped: bool = False
     max_group_size: int | None = None
+    base_rate: float | None = None
+    typical_norm: float | None = None
 
     def __post_init__(self) -> None:
         whole(self.n, "n", least=0)  # a plan under "add_remove" keeps none
         if isinstance(self.columns, str) or not isinstance(self.columns, Sequence):
             raise WrongType(f"columns must be the names of the feature columns, not {given(self.columns)}")
         object.__setattr__(self, "columns", tuple(self.columns))
-        if self.row_norm is not None:
-            positive(self.row_norm, "row_norm")
+        for name in ("row_norm", "base_rate", "typical_norm"):
+            if getattr(self, name) is not None:
+                positive(getattr(self, name), name)
         for name in ("public_n", "max_group_size"):
             if getattr(self, name) is not None:
                 whole(getattr(self, name), name)

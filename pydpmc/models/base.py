@@ -115,6 +115,10 @@ class Model:
         """Return a forecast of the Fisher information of one record about one coordinate."""
         return None
 
+    def typical_curvature(self, public: Public, spread: float) -> float | None:
+        """Return a forecast of a record's mean curvature in its predictor, which has this spread; or None."""
+        return self.information(public)
+
     def mean(self, parameters: Mapping[str, Floats], x: Floats) -> Floats:
         """Return the mean of y given x, shape (draws, records), from parameters of shape (draws, size)."""
         raise InvalidArgument(f"{type(self).__name__} has no mean given features; read its draws instead")

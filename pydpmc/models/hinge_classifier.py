@@ -39,6 +39,10 @@ class HingeClassifier(LinearPredictor):
         norm = self.norm(public)
         return None if norm is None else 0.25 * norm**2 / (public.width + self.intercept)
 
+    def typical_curvature(self, public: Public, spread: float) -> float:
+        """Return a forecast only: the hinge bends within a margin of width about 2."""
+        return 0.25
+
     def inverse_link(self, predictor: Floats) -> Floats:
         """Return the class: 1 where the predictor is positive."""
         return np.asarray(predictor > 0, dtype=np.float64)

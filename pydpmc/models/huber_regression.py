@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 from ..checks import positive
+from ..data.public import Public
 from .base import Floats
 from .linear_predictor import LinearPredictor
 
@@ -55,6 +57,11 @@ class HuberRegression(LinearPredictor):
     def curvature(self) -> float:
         """Return 1 / sigma^2."""
         return 1.0 / self.sigma**2
+
+    def typical_curvature(self, public: Public, spread: float) -> float:
+        """Return the share of residuals within the threshold, if errors have the model's own density, over sigma^2."""
+        inside = math.sqrt(2.0 * math.pi) * math.erf(self.threshold / math.sqrt(2.0))
+        return inside / (inside + 2.0 / self.threshold * math.exp(-(self.threshold**2) / 2.0)) / self.sigma**2
 
     def residual_scale(self) -> float:
         """Return sigma."""

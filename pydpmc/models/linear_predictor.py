@@ -87,3 +87,7 @@ class LinearPredictor(Model):
         if curvature is None or norm is None:
             return None
         return curvature * norm**2 / (public.width + self.intercept)
+
+    def typical_curvature(self, public: Public, spread: float) -> float | None:
+        """Return the largest curvature, which models without a constant one replace."""
+        return self.curvature()

@@ -81,6 +81,11 @@ class LinearRegression(LinearPredictor):
         """Return 1 / sigma^2 if sigma is known."""
         return None if self.sigma is None else 1.0 / self.sigma**2
 
+    def typical_curvature(self, public: Public, spread: float) -> float | None:
+        """Return 1 / sigma^2, of a likely sigma where it is not known."""
+        sigma = self._likely_sigma(public)
+        return None if sigma is None else 1.0 / sigma**2
+
     def inverse_link(self, predictor: Floats) -> Floats:
         """Return the predictor."""
         return predictor

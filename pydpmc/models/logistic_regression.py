@@ -10,6 +10,7 @@ import numpy as np
 
 from ..data.public import Public
 from .base import Floats
+from .bernoulli_logit import mean_of_p_q
 from .linear_predictor import LinearPredictor
 
 
@@ -46,6 +47,10 @@ class LogisticRegression(LinearPredictor):
     def curvature(self) -> float:
         """Return 1/4."""
         return 0.25
+
+    def typical_curvature(self, public: Public, spread: float) -> float:
+        """Return the mean of p (1 - p) over predictors of this spread around the declared base rate."""
+        return mean_of_p_q(public.base_rate, spread)
 
     def self_concordance(self, public: Public) -> float | None:
         """Return R: in the predictor the third derivative is the second times 1 - 2p."""

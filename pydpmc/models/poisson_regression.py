@@ -51,6 +51,10 @@ class PoissonRegression(LinearPredictor):
             return None
         return norm**2 * math.sqrt(max(public.y_bounds[1], 1.0)) / (public.width + self.intercept)
 
+    def typical_curvature(self, public: Public, spread: float) -> float:
+        """Return the declared mean count; without one the mean of exp over predictors of this spread, at most 1."""
+        return math.exp(min(spread, 1.0) ** 2 / 2.0) if public.base_rate is None else public.base_rate
+
     def inverse_link(self, predictor: Floats) -> Floats:
         """Return exp(predictor)."""
         mean: Floats = np.exp(np.minimum(predictor, LARGEST_LOG_MEAN))

@@ -116,6 +116,10 @@ class SoftmaxRegression(LinearPredictor):
             return None
         return norm**2 * (self.classes - 1) / self.classes**2 / (public.width + self.intercept)
 
+    def typical_curvature(self, public: Public, spread: float) -> float:
+        """Return p (1 - p) of equally frequent classes."""
+        return (self.classes - 1) / self.classes**2
+
     def probabilities(self, parameters: Mapping[str, Floats], x: Floats) -> Floats:
         """Return P(y = c) of every class c."""
         from scipy.special import softmax

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
 from ..accounting import Guarantee
-from ..checks import given, one_of, positive, small_delta, yes_or_no
+from ..checks import given, one_of, positive, small_delta, whole, yes_or_no
 from ..data.public import Public
 from ..errors import InvalidArgument, WrongType
 from ..models import Model
+from ..samplers import Barker
 from ..samplers.base import Sampler
+from ..samplers.request import Request
+from .starts import warm_start
+
+MOST_CHAINS = 1000
 
 
 def check_kinds(model: Any, public: Any, sampler: Any, adjacency: str, private: Any) -> None:
@@ -23,6 +29,34 @@ def check_kinds(model: Any, public: Any, sampler: Any, adjacency: str, private: 
         raise WrongType(f"sampler must be a pydpmc sampler such as Barker(), not {given(sampler)}")
     one_of(adjacency, "adjacency", ("replace", "add_remove"))
     yes_or_no(private, "private")
+
+
+def requested(
+    model: Any,
+    public: Any,
+    sampler: Any,
+    *,
+    epsilon: float | None,
+    delta: float | None,
+    adjacency: str,
+    chains: int,
+    private: bool,
+    init: Any = None,
+    earlier: Any = (),
+) -> tuple[Request, Any]:
+    """Return what was asked for, checked, and where chains start; without a sampler any proven one will do."""
+    open_sampler = Barker() if sampler is None else sampler
+    check_kinds(model, public, open_sampler, adjacency, private)
+    chains = whole(chains, "chains", most=MOST_CHAINS)
+    check_budget(epsilon, delta, private)
+    model.check_public(public)
+    if adjacency == "replace" and public.n < 1:
+        raise InvalidArgument("n is 0: under adjacency='replace' a plan needs a record; an empty table has none")
+    if adjacency == "add_remove":  # before anything is chosen: settings keep what they were chosen from
+        public = dataclasses.replace(public, n=public.public_n or 0)
+    warm, init = warm_start(model, public, init)
+    before = (*warm, *guarantees(earlier))
+    return Request(model, public, open_sampler, adjacency, chains, private, epsilon, delta, before), init
 
 
 def guarantees(earlier: Any) -> tuple[Guarantee, ...]:

@@ -2,26 +2,68 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from ..accounting.statement import units_of
 from ..rounding import upper
+from ..samplers.outlook import ENOUGH_EFFECTIVE, LEAST_EFFECTIVE, Outlook
+from .helps import helps
 
 if TYPE_CHECKING:
     from .plan import Plan
 
-WIDTH = 22
+WIDTH = 24
 
 
 def page(plan: Plan) -> str:
     """Return the plan as a page of text."""
-    sections = (*_what_runs(plan), *_privacy(plan), *plan.forecast.rows())
+    sections = (*_what_runs(plan), *_privacy(plan), *plan.forecast.rows(), *_outlook(plan))
     lines = [f"Plan: {type(plan.model).__name__} by {plan.settings.describe()['sampler']}", ""]
     lines += [f"  {label:<{WIDTH}}{text}" for label, text in sections]
     advice = [*plan.forecast.advice(plan.private), *_advice_on_groups(plan)]
     if advice:
         lines += ["", *(f"  - {line}" for line in advice)]
-    return "\n".join(lines)
+    if plan.comparison is not None:
+        lines += ["", *(f"  {line}".rstrip() for line in plan.comparison.table().splitlines())]
+    better = helps(plan)
+    if better:
+        lines += ["", "  What would help most:", *(f"  - {line}" for line in better)]
+    return "\n".join([*lines, "", f"Verdict: {plan.verdict}."])
+
+
+def _range(outlook: Outlook) -> str:
+    """Return the width, to what it would be if rows filled their bounds."""
+    assert outlook.width is not None
+    other = outlook.even_width
+    if other is None or not math.isfinite(other) or f"{other:.2g}" == f"{outlook.width:.2g}":
+        return f"{outlook.width:.3g}"
+    return f"{outlook.width:.3g} ({other:.3g} if rows filled their bounds)"
+
+
+def _mixes(effective_draws: float | None) -> str:
+    if effective_draws is None:
+        return "unknown: a forecast needs declared bounds and a public number of records (public_n)"
+    answer = "yes" if effective_draws >= ENOUGH_EFFECTIVE else "barely" if effective_draws >= LEAST_EFFECTIVE else "no"
+    return f"{answer}: about {effective_draws:,.2g} effective draws"
+
+
+def _outlook(plan: Plan) -> list[tuple[str, str]]:
+    outlook, rows = plan.outlook, []
+    if outlook.error is not None and plan.private:
+        endless = math.isinf(outlook.width or 0.0)
+        width = "none: too few draws" if endless else f"{_range(outlook)} times as wide as without privacy"
+        rows += [
+            ("error, about", f"{outlook.error:.3g} (without privacy 1, the prior alone {outlook.prior_error:.3g})"),
+            ("90 % intervals, about", width),
+        ]
+        if outlook.assumption:
+            rows.append(("assumed", outlook.assumption))
+    if outlook.is_chain:
+        rows.append(("can it mix?", _mixes(outlook.effective_draws)))
+    if outlook.seconds is not None and outlook.memory is not None:
+        rows.append(("on one core, about", f"{outlook.seconds:,.2g} s, {outlook.memory / 2**20:,.2g} MiB"))
+    return rows
 
 
 def _what_runs(plan: Plan) -> list[tuple[str, str]]:

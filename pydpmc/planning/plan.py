@@ -5,22 +5,27 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy.typing as npt
 
 from .. import accounting as acc
-from ..checks import whole
+from ..checks import one_of
 from ..data.public import Public
-from ..errors import BudgetError, InvalidArgument
+from ..errors import BudgetError
 from ..models import Model
 from ..models.spec import to_spec
+from ..posterior.usefulness import Usefulness, usefulness
 from ..samplers.base import RunSettings, Sampler
-from ..samplers.request import Request, refuse_groups_without_proof
+from ..samplers.outlook import Outlook
+from ..samplers.request import refuse_groups_without_proof
 from . import seal
-from .arguments import check_budget, check_kinds, guarantees, sentences
-from .default import first_that_fits
-from .starts import planned_starts, warm_start
+from .arguments import requested, sentences
+from .choice import PURPOSES
+from .comparison import Comparison, best_that_fits, compared
+from .outlook import outlook_of_plan
+from .starts import planned_starts
 
 if TYPE_CHECKING:
     from ..posterior.posterior import Posterior
@@ -30,7 +35,6 @@ NOT_PRIVATE = "private=False was asked for: the records were used without any pr
 FIXED_IN_ADVANCE = (
     "the settings of the run were not chosen from the earlier releases (its start, and how records are encoded, may be)"
 )
-MOST_CHAINS = 1000
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,8 @@ class Plan:
         What the run will cost, whatever the data.
     forecast
         What the chains can be expected to do.
+    comparison
+        The samplers that were compared, if none was given.
     init
         Start of each chain, shape (chains, dim), chosen without the data; None starts at the prior's centre.
     """
@@ -60,12 +66,14 @@ class Plan:
     epsilon: float | None
     delta: float | None
     guarantee: acc.Guarantee
-    forecast: Any  # an Outlook of the sampler's own
+    forecast: Any  # what the sampler alone can say
     sampler: Sampler = field(compare=False)  # plans that run alike are equal, whoever left what open
     init: tuple[tuple[float, ...], ...] | Literal["prior"] | None = None
     earlier: tuple[acc.Guarantee, ...] = ()
     assumptions: tuple[str, ...] = ()
+    comparison: Comparison | None = field(default=None, compare=False, repr=False)
     run: ClassVar[Callable[..., Posterior]]  # on data: running/run.py, which sees records, puts its function here
+    rehearse: ClassVar[Callable[..., Any]]  # on made-up records: running/rehearsal.py
 
     def __post_init__(self) -> None:
         self.confirm()
@@ -91,6 +99,16 @@ class Plan:
             assumptions=self.assumptions,
         )
 
+    @cached_property
+    def outlook(self) -> Outlook:
+        """What can be expected of the run, in units of the posterior without privacy."""
+        return outlook_of_plan(self)
+
+    @property
+    def verdict(self) -> Usefulness:
+        """What the result will be good for, in one sentence."""
+        return usefulness(self.outlook.to_dict())
+
     def describe(self) -> dict[str, Any]:
         """Return the plan as plain values, for results and files."""
         return {
@@ -102,6 +120,7 @@ class Plan:
             "delta": self.delta,
             **self.model.normal_prior(self.public),
             "independent_draws": self.settings.releases(self.chains, None, None).hidden,
+            "outlook": self.outlook.to_dict(),
             "public": self.public.to_dict(),
             "model_spec": to_spec(self.model),
             **self.settings.describe(),
@@ -126,6 +145,7 @@ def plan(
     init: npt.ArrayLike | Posterior | Literal["prior"] | None = None,
     earlier: Sequence[acc.Guarantee] = (),
     assumptions: Sequence[str] = (),
+    purpose: str = "posterior",
 ) -> Plan:
     """Decide a run from public facts: choose what the sampler leaves open, price the rest.
 
@@ -136,8 +156,8 @@ def plan(
     public
         ``data.public``: no record is seen here.
     sampler
-        The sampler, any of its parameters left open. By default the first of `planning.default.CANDIDATES` that is
-        proven for the model and fits the budget: ``Newton``, closed forms, ``Langevin``, then ``Barker``.
+        The sampler, any of its parameters left open. By default all that are proven for the model are compared, and
+        the best for `purpose` is taken; ``print(plan)`` shows them, and so does ``compare``.
     epsilon, delta
         The budget of all chains together. Without epsilon the sampler's own parameters are priced.
     adjacency
@@ -157,6 +177,9 @@ def plan(
     assumptions
         What the guarantee rests on beyond what the run itself needs, a sentence each, such as that a bound was known
         beforehand. They are part of the guarantee, and reach the result, its files and the ledger.
+    purpose
+        Without a sampler, what is to be best: ``"posterior"`` (intervals with their coverage), ``"prediction"`` or
+        ``"point"`` (estimates).
 
     Returns
     -------
@@ -171,25 +194,17 @@ def plan(
     >>> plan.settings.describe()["sampler"], plan.guarantee.epsilon(1e-6) <= 1.0
     ('Newton', True)
     """
+    one_of(purpose, "purpose", PURPOSES)
+    options: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "adjacency": adjacency, "chains": chains}
+    options |= {"private": private, "earlier": earlier}
+    request, start = requested(model, public, sampler, init=init, **options)
     if sampler is None:
-        options: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "adjacency": adjacency, "chains": chains}
-        options |= {"private": private, "init": init, "earlier": earlier, "assumptions": assumptions}
-        return first_that_fits(
-            lambda candidate: plan(model, public, candidate, **options),
-            budgeted=private and epsilon is not None,
-        )
-    check_kinds(model, public, sampler, adjacency, private)
-    refuse_groups_without_proof(sampler, public)
-    chains = whole(chains, "chains", most=MOST_CHAINS)
-    check_budget(epsilon, delta, private)
-    model.check_public(public)
-    if adjacency == "replace" and public.n < 1:
-        raise InvalidArgument("n is 0: under adjacency='replace' a plan needs a record; an empty table has none")
-    if adjacency == "add_remove":  # before anything is chosen: settings keep what they were chosen from
-        public = dataclasses.replace(public, n=public.public_n or 0)
-    warm, init = warm_start(model, public, init)
-    before, stated = (*warm, *guarantees(earlier)), sentences(assumptions)
-    request = Request(model, public, sampler, adjacency, chains, private, epsilon, delta, before)
+        table = compared(request, purpose) if private and epsilon is not None else None
+        options |= {"init": start, "earlier": request.earlier, "assumptions": assumptions}
+        made = best_that_fits(lambda one: plan(model, public, one, **options), table)
+        return dataclasses.replace(made, comparison=table)
+    refuse_groups_without_proof(sampler, request.public)
+    public, chains, before, stated = request.public, request.chains, request.earlier, sentences(assumptions)
     settings = sampler.choose(request)
     guarantee = (
         acc.compose(
@@ -218,7 +233,7 @@ def plan(
         "delta": delta,
         "guarantee": guarantee,
         "sampler": sampler,
-        "init": planned_starts(init, chains, request.dim),
+        "init": planned_starts(start, chains, request.dim),
         "earlier": before,
         "assumptions": stated,
     }
@@ -227,5 +242,6 @@ def plan(
 
 
 def _contents(made: Plan) -> dict[str, Any]:
-    """Return all of a plan but its forecast, which promises nothing."""
-    return {one.name: getattr(made, one.name) for one in dataclasses.fields(made) if one.name != "forecast"}
+    """Return all of a plan but what promises nothing."""
+    promised = [one.name for one in dataclasses.fields(made) if one.name not in ("forecast", "comparison")]
+    return {name: getattr(made, name) for name in promised}

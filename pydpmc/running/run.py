@@ -28,6 +28,7 @@ from ..samplers.base import Sampler, target_arguments
 from .core_calls import core_errors, stoppable, usable_threads
 from .progress import Progress, say_resumed
 from .safekeeping import Safekeeping
+from .warnings_of_run import refuse_hopeless, warn_of_convergence
 
 SEEDED = "a seed was given: whoever knows it can replay every random choice. For tests only, not for release"
 DIAGNOSED = "unsafe diagnostics were asked for: they reveal facts of the records that no budget paid for"
@@ -49,6 +50,7 @@ def run(
     checkpoint: str | Path | None = None,
     seed: int | None = None,
     unsafe_diagnostics: bool = False,
+    anyway: bool = False,
 ) -> Posterior:
     """Run a plan on the data it was made for.
 
@@ -77,6 +79,8 @@ def run(
         For tests: makes the run repeatable and voids its guarantee.
     unsafe_diagnostics
         Adds ``post.unsafe`` (the share of clipped ratios) and voids the guarantee.
+    anyway
+        Runs also a plan that would waste its budget, which is refused otherwise (``HopelessPlan``), nothing spent.
 
     Returns
     -------
@@ -87,6 +91,7 @@ def run(
     _check_data(plan, data)
     yes_or_no(progress, "progress")
     yes_or_no(unsafe_diagnostics, "unsafe_diagnostics")
+    yes_or_no(anyway, "anyway")
     seed = None if seed is None else whole(seed, "seed", least=0, most=2**64 - 1)
     steps = plan.settings.steps
     release = plan.settings.releases(plan.chains, draws, warmup)
@@ -97,6 +102,7 @@ def run(
     records = _for_model(plan, data)
     init = start_points(plan, release.chains, seed)
     void = _void(plan, seed is not None, unsafe_diagnostics)
+    refuse_hopeless(plan, anyway)
     keeping = Safekeeping(plan, data, release, out, ledger, checkpoint)
     keeping.refuse(void)
     with core_errors():
@@ -112,6 +118,7 @@ def run(
         keeping.end(core)
     made = release.of(out, core.steps_done)
     post = _posterior(plan, core, made, void, unsafe_diagnostics, interrupted)
+    warn_of_convergence(post)
     return dataclasses.replace(post, ledger_entry=keeping.ledger_entry)
 
 
@@ -131,6 +138,7 @@ def sample(
     init: npt.ArrayLike | Posterior | Literal["prior"] | None = None,
     earlier: Sequence[Guarantee] = (),
     assumptions: Sequence[str] = (),
+    purpose: str = "posterior",
     **run_options: Any,
 ) -> Posterior:
     """Plan, then run: posterior draws of `model` given `data` within a privacy budget.
@@ -158,6 +166,7 @@ def sample(
         init=init,
         earlier=earlier,
         assumptions=assumptions,
+        purpose=purpose,
     )
     return run(planned, data, **run_options)
 

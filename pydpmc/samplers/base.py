@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ..data.data import Data
     from ..data.public import Public
     from ..models import Model
+    from .directions import Directions
+    from .outlook import Outlook
     from .request import Request
 
 DEFAULT_DRAWS = 10_000
@@ -31,13 +33,18 @@ SOME_DRAWS = 20.0  # and fewer than this many too few
 class Sampler(ABC):
     """A sampler specification: frozen, any parameter open, completed by ``plan``."""
 
+    @classmethod
+    def candidate(cls, request: Request, purpose: str) -> Sampler:
+        """Return the sampler to compare with others for a request (whose own sampler is not looked at)."""
+        return cls()
+
     @abstractmethod
     def choose(self, request: Request) -> RunSettings:
         """Fill in what was left open, within the budget."""
 
 
-class Outlook(Protocol):
-    """What can be expected of a run, in lines for the plan's page."""
+class Forecast(Protocol):
+    """What a sampler alone can say of a run, in lines for the plan's page; ``Outlook`` is what all can say."""
 
     def rows(self) -> list[tuple[str, str]]:
         """Return label and text of each line."""
@@ -90,7 +97,10 @@ class RunSettings(Protocol):
         """
 
     def forecast(self, model: Model, public: Public, chains: int) -> Any:
-        """Return what can be expected of the run: an Outlook."""
+        """Return what this sampler can say of the run: a Forecast."""
+
+    def outlook(self, ways: Directions, chains: int) -> Outlook:
+        """Return what can be expected, in the units of all samplers."""
 
     def describe(self) -> dict[str, Any]:
         """Return the settings as plain values."""

@@ -113,7 +113,13 @@ class Schema:
         """The largest norm of an encoded record that the declared columns allow."""
         return math.sqrt(sum(part.squared_norm for part in self._parts())) * (1.0 + ROUNDING)
 
-    def public(self, n: int, public_n: int | None = None) -> Public:
+    def public(
+        self,
+        n: int,
+        public_n: int | None = None,
+        base_rate: float | None = None,
+        typical_norm: float | None = None,
+    ) -> Public:
         """Return the public facts of a table of `n` records (groups, if declared), for planning before there is one."""
         parts = self._parts()
         return Public(
@@ -126,6 +132,8 @@ class Schema:
             public_n=public_n,
             grouped=self.group is not None,
             max_group_size=self.max_group_size,
+            base_rate=base_rate,
+            typical_norm=typical_norm,
         )
 
     def data(self, table: Any, **options: Any) -> Data:
@@ -137,7 +145,7 @@ class Schema:
             A pandas, polars or pyarrow table, the path of a CSV or Parquet file, a mapping or structured array of
             columns, or a two-dimensional array with the columns of the schema in their order. Memory maps too.
         options
-            ``public_n``, ``storage``: further arguments of ``Data``.
+            ``public_n``, ``storage``, ``base_rate``, ``typical_norm``: further arguments of ``Data``.
 
         Returns
         -------

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...data.public import Public
 from ...models import Model
-from ..base import ENOUGH_DRAWS, SOME_DRAWS, posterior_sd
+from ..base import ENOUGH_DRAWS, posterior_sd
 from ..request import lipschitz_of_unit
 from .settings import Settings
 
@@ -67,39 +67,14 @@ class Forecast:
     def rows(self) -> list[tuple[str, str]]:
         """Return the lines of the plan's page."""
         rows = [("a chain can travel", f"{self.travel:.3g} per coefficient by diffusion, {self.climb:.3g} uphill")]
-        if self.posterior_sd is not None:
-            about = f"{self.posterior_sd:.3g} (rows of the declared length, every way alike)"
-            rows.append(("posterior sd, about", about))
-        if self.effective_draws is not None:
-            rows.append(("effective draws", f"at best about {self.effective_draws:,.0f}"))
         unclipped = "none: the clip is never reached (Lipschitz bound)"
         clipped = "unknown: the clip may act, and then biases the posterior"
         rows.append(("ratios clipped", unclipped if self.clipped_at_most == 0.0 else clipped))
-        rows.append(("can it mix?", self._verdict()))
         return rows
-
-    def _verdict(self) -> str:
-        if self.effective_draws is None:
-            return "unknown: a forecast needs declared bounds and a public number of records (public_n)"
-        if self.mixes:
-            return "yes, unless some direction is much wider than the others: check R-hat and ess"
-        if self.effective_draws >= ENOUGH_DRAWS:
-            return "yes, from a start nearer to the posterior than the prior's centre"
-        return "barely: few effective draws" if self.effective_draws >= SOME_DRAWS else "no: too few effective draws"
 
     def advice(self, private: bool) -> list[str]:
         """Return what would help."""
         advice = []
-        if private and self.effective_draws is not None and self.effective_draws < ENOUGH_DRAWS and self.n is not None:
-            short = ENOUGH_DRAWS / max(self.effective_draws, 1e-12)
-            advice += [
-                f"{ENOUGH_DRAWS:.0f} effective draws would need about {self.n * short:,.2g} records,",
-                f"or w = {self.w / short:.2g} (n0 = {self.w * self.n / short:,.3g}), which widens the posterior "
-                f"{math.sqrt(short):.2g} times,",
-                "or fewer coefficients, fewer chains, a larger epsilon.",
-            ]
-            if self.convex:
-                advice.append("or Langevin(draws=20) under a Normal prior: independent draws, paid for by the draw.")
         if private and self.mixes is False and self.start_distance is not None and self.climb < self.start_distance:
             advice.append("a start nearer to the posterior (init=, from public knowledge) would save steps.")
         if self.n is None:

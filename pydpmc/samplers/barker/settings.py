@@ -11,8 +11,10 @@ import numpy as np
 from ...accounting import AcceptBit, Event, MinibatchAcceptBit
 from ...accounting.events.barker_correction import correction
 from ...data.public import Public
-from ..base import Release, all_iterates
+from ..base import DEFAULT_DRAWS, Release, all_iterates
 from ..batches.arguments import SUBSET_ERROR, subset_arguments
+from ..directions import Directions
+from ..outlook import Outlook, of_chain, run_costs
 from .proposal import KINDS, Walk
 
 if TYPE_CHECKING:
@@ -99,6 +101,16 @@ class Settings:
         from .forecast import forecast
 
         return forecast(model, public, self, chains)
+
+    def outlook(self, ways: Directions, chains: int) -> Outlook:
+        """Return what can be expected, in the units of all samplers."""
+        from .forecast import acceptance_rate
+
+        move = self.walk.step
+        steepness = math.sqrt(float((self.w * ways.information + ways.prior).sum()))
+        time = self.steps * acceptance_rate(move * steepness) * move**2 / 2.0
+        share = self.batch_size / ways.n if self.batch_size else 1.0
+        return of_chain(ways, self.w, time, chains, **run_costs(ways, 2.0 * self.steps * chains * share, DEFAULT_DRAWS))
 
     def describe(self) -> dict[str, Any]:
         """Return the settings as plain values."""

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from ...checks import one_of, positive, whole
 from ...errors import InvalidArgument
 from ..base import Sampler
+from ..chain_weight import best_weight
 from ..request import check_weight
 from .proposal import KINDS, Scale, as_scale
 
@@ -87,6 +88,11 @@ class Barker(Sampler):
                 positive(value, name)
         check_weight(self.w, self.n0)
         self._refuse_contradictions()
+
+    @classmethod
+    def candidate(cls, request: Request, purpose: str) -> Barker:
+        """Return the sampler at the weight with the best outlook."""
+        return cls(w=best_weight(request, purpose, walks=True))
 
     def choose(self, request: Request) -> Settings:
         """Fill in what was left open, within the budget."""

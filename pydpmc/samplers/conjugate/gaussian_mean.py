@@ -10,8 +10,11 @@ import numpy as np
 
 from ...accounting import Event, Gaussian
 from ...data.public import Public
+from ..directions import Directions
 from ..gradient.settings import ARITHMETIC
+from ..outlook import Outlook
 from .noised_sums import plain_normals
+from .outlook import outlook_of_mean
 from .settings import ConjugateSettings, Floats, Numbers
 
 
@@ -48,6 +51,10 @@ class MeanSettings(ConjugateSettings):
     def spread(self) -> float:
         """The standard deviation of the best known coordinate."""
         return float(self.precisions.max() ** -0.5)
+
+    def outlook(self, ways: Directions, chains: int) -> Outlook:
+        """Return what can be expected, in the units of all samplers."""
+        return outlook_of_mean(self, ways)
 
     def event(self, adjacency: str) -> Event:
         """Return the Gaussian mechanism."""

@@ -12,8 +12,11 @@ import numpy as np
 from ...accounting import GDP, Event
 from ...data.public import Public
 from ...models import LinearRegression
+from ..directions import Directions
+from ..outlook import Outlook
 from .noised_posterior import NoisedMoments, posterior
 from .noised_sums import plain_normals
+from .outlook import outlook_of_linear
 from .settings import ConjugateSettings, Floats
 
 REPLACED = 1.5  # the largest distance of two records' statistics: docs/privacy/conjugate.md, lemma 3
@@ -59,6 +62,10 @@ class LinearSettings(ConjugateSettings):
             x = np.hstack([np.full((len(x), 1), 1.0 / self.norm), x])
         i, j, weight = self._upper
         return np.asarray(np.hstack([x[:, i] * x[:, j] * weight, x * y[:, None]]) / math.sqrt(2.0))
+
+    def outlook(self, ways: Directions, chains: int) -> Outlook:
+        """Return what can be expected, in the units of all samplers."""
+        return outlook_of_linear(self, ways)
 
     def event(self, adjacency: str) -> Event:
         """Return the Gaussian mechanism, at the exact distance of two records' statistics under replace."""

@@ -13,7 +13,9 @@ import numpy.typing as npt
 from ...accounting import Event
 from ...data.public import Public
 from ..base import Release, last_iterates
+from ..directions import Directions
 from ..gradient.settings import ROUNDED_NORMAL_ERROR
+from ..outlook import Outlook
 from .noised_sums import exact_sum, grid_bits, noised
 
 if TYPE_CHECKING:
@@ -107,6 +109,10 @@ class ConjugateSettings:
     def spread(self) -> float | None:
         """The standard deviation of a draw in its narrowest direction, if it is known before the run."""
         return None
+
+    def outlook(self, ways: Directions, chains: int) -> Outlook:
+        """Return what can be expected, in the units of all samplers."""
+        raise NotImplementedError
 
     def describe(self) -> dict[str, Any]:
         """Return the settings as plain values."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...checks import positive, whole
+from ...models import GaussianMean
 from ..base import Sampler
 from ..request import check_weight
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from .settings import ConjugateSettings
 
 MOST_DRAWS = 1_000_000
+FREE_DRAWS, DRAWS_FOR_INTERVAL = 4000, 20
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,13 @@ class ConjugateSample(Sampler):
         if self.noise_multiplier is not None:
             positive(self.noise_multiplier, "noise_multiplier")
         check_weight(self.w, self.n0)
+
+    @classmethod
+    def candidate(cls, request: Request, purpose: str) -> ConjugateSample:
+        """Return draws that cost nothing each, or so many as an interval needs where each costs."""
+        if isinstance(request.model, GaussianMean):
+            return cls(draws=DRAWS_FOR_INTERVAL)
+        return cls(draws=FREE_DRAWS)
 
     def choose(self, request: Request) -> ConjugateSettings:
         """Fill in what was left open, within the budget."""

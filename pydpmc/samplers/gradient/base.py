@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from ...checks import one_of, positive, whole
 from ...errors import InvalidArgument
 from ..base import Sampler
+from ..chain_weight import best_weight
 from ..request import check_weight
 from .schedules import Schedule
 
@@ -83,6 +84,11 @@ class GradientSampler(Sampler):
     def stable_share(self) -> float:
         """Step size times the largest curvature, where the planner chooses the step size."""
         return STABILITY
+
+    @classmethod
+    def candidate(cls, request: Request, purpose: str) -> GradientSampler:
+        """Return the sampler at the weight with the best outlook."""
+        return cls(w=best_weight(request, purpose))
 
     def settle(self, settings: GradientSettings, request: Request) -> GradientSettings:
         """Return the settings with what only this sampler adds to them."""

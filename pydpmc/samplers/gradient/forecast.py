@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from ...data.public import Public
 from ...models import Model
-from ..base import ENOUGH_DRAWS, SOME_DRAWS, posterior_sd
+from ..base import ENOUGH_DRAWS, posterior_sd
 from ..request import lipschitz_of_unit
 from .settings import GradientSettings
 
@@ -47,29 +46,12 @@ class GradientForecast:
             rows.append(("relaxation time", f"{self.relaxation:.3g} at best"))
         if self.longest_relaxation is not None:
             rows.append(("", f"{self.longest_relaxation:.3g} in a direction of which the data say nothing"))
-        if self.effective_draws is not None:
-            rows.append(("effective draws", f"at best about {self.effective_draws:,.0f}"))
         rows.append(("gradients clipped", "none" if self.clipped_at_most == 0.0 else "unknown, at most all"))
-        rows.append(("can it mix?", self._verdict()))
         return rows
 
-    def _verdict(self) -> str:
-        if self.effective_draws is None:
-            return "unknown: a forecast needs declared bounds and a public number of records (public_n)"
-        if self.mixes:
-            return "yes in the directions that the data determine"
-        return "barely: few effective draws" if self.effective_draws >= SOME_DRAWS else "no: too short a diffusion"
-
     def advice(self, private: bool) -> list[str]:
-        """Return what would help."""
-        if not private or self.effective_draws is None or self.mixes:
-            return []
-        short = ENOUGH_DRAWS / max(self.effective_draws, 1e-12)
-        return [
-            f"{ENOUGH_DRAWS:.0f} effective draws would need about {short:,.2g} times as many records,",
-            f"or a tempering weight w about {short:,.2g} times smaller, which widens the posterior "
-            f"{math.sqrt(short):.2g} times, or a larger epsilon, or fewer chains.",
-        ]
+        """Return nothing: the plan's page says what would help."""
+        return []
 
 
 def forecast(model: Model, public: Public, settings: GradientSettings, chains: int) -> GradientForecast:

@@ -14,8 +14,10 @@ import numpy.typing as npt
 
 from ...accounting import Event, Gaussian
 from ...data.public import Public
-from ..base import Release, all_iterates
+from ..base import DEFAULT_DRAWS, Release, all_iterates
 from ..batches.arguments import BATCH_ERRORS, batch_arguments
+from ..directions import Directions
+from ..outlook import Outlook, of_chain, run_costs
 from .schedules import Constant, Schedule, checked_values
 
 if TYPE_CHECKING:
@@ -146,6 +148,12 @@ class GradientSettings:
         from .forecast import forecast
 
         return forecast(model, public, self, chains)
+
+    def outlook(self, ways: Directions, chains: int) -> Outlook:
+        """Return what can be expected, in the units of all samplers."""
+        time = float(self.step_sizes.sum()) / self.friction_of_noise
+        costs = run_costs(ways, self.steps * chains * self.rate, DEFAULT_DRAWS * chains)
+        return of_chain(ways, self.w, time, chains, heat=self.heat**2, **costs)
 
     def describe(self) -> dict[str, Any]:
         """Return the settings as plain values."""

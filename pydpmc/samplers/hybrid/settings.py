@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,8 @@ import numpy as np
 from ...accounting import Event
 from ...data.public import Public
 from ..base import Release, RunSettings
+from ..directions import Directions
+from ..outlook import Outlook
 
 if TYPE_CHECKING:
     from ..._core import Chains, Target
@@ -71,6 +74,11 @@ class HybridSettings:
     def forecast(self, model: Model, public: Public, chains: int) -> Any:
         """Return what the chain can be expected to do."""
         return self.chain.forecast(model, public, chains)
+
+    def outlook(self, ways: Directions, chains: int) -> Outlook:
+        """Return what can be expected of the chain from one draw of the start's posterior on."""
+        away = 2.0 / (self.first.w * ways.information + ways.prior)
+        return self.chain.outlook(dataclasses.replace(ways, start=away), chains)
 
     def describe(self) -> dict[str, Any]:
         """Return the settings as plain values: those of the chain, and those of the start under its name."""

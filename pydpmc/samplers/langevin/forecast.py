@@ -11,8 +11,6 @@ from ..base import posterior_sd
 if TYPE_CHECKING:
     from .settings import LangevinSettings
 
-MOSTLY_PRIOR = 0.8  # of the prior's standard deviation
-
 
 @dataclass(frozen=True)
 class LangevinForecast:
@@ -50,13 +48,8 @@ class LangevinForecast:
         ]
 
     def advice(self, private: bool) -> list[str]:
-        """Return what would help."""
-        if not private or self.posterior_sd < MOSTLY_PRIOR * self.prior_sd:
-            return []
-        return [
-            "The draws are mostly prior: the budget pays for little of the likelihood.",
-            "More records, a larger epsilon, fewer draws or fewer coefficients would help.",
-        ]
+        """Return nothing: the plan's page says what would help."""
+        return []
 
 
 def forecast(settings: LangevinSettings) -> LangevinForecast:

@@ -14,7 +14,9 @@ from ...accounting import Event, LangevinIterate
 from ...data.public import Public
 from ...models import Model
 from ..base import Release, last_iterates, target_arguments
+from ..directions import Directions
 from ..gradient.settings import ROUNDED_NORMAL_ERROR
+from ..outlook import Outlook, of_tempered, run_costs
 from .constants import UPWARDS, Arithmetic, Curvature, arithmetic, curvature
 
 if TYPE_CHECKING:
@@ -120,6 +122,10 @@ class LangevinSettings:
         from .forecast import forecast
 
         return forecast(self)
+
+    def outlook(self, ways: Directions, chains: int) -> Outlook:
+        """Return what can be expected, in the units of all samplers."""
+        return of_tempered(ways, self.w, self.draws, **run_costs(ways, self.steps * self.draws, self.draws))
 
     def describe(self) -> dict[str, Any]:
         """Return the settings as plain values."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .settings import LangevinSettings
 
 MOST_DRAWS = 1_000_000
+DRAWS_FOR_INTERVAL = 20
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,11 @@ class Langevin(Sampler):
         share(self.bias, "bias (a share of a standard deviation)")
         if self.draws == "predict" and (self.w is not None or self.n0 is not None):
             raise InvalidArgument('draws="predict" picks draws and w together: leave w and n0 out, or give draws')
+
+    @classmethod
+    def candidate(cls, request: Request, purpose: str) -> Langevin:
+        """Return so many draws as an interval needs, or as predict best."""
+        return cls(draws=DRAWS_FOR_INTERVAL if purpose == "posterior" else "predict")
 
     def choose(self, request: Request) -> LangevinSettings:
         """Fill in what was left open, within the budget."""

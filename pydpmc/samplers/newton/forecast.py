@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from .settings import NewtonSettings
 
 USED = 0.85  # of mu^2, by looks near enough to the optimum to be pooled
-WIDE = 3.0
 ROUNDS = 60
 
 
@@ -42,16 +41,11 @@ class NewtonForecast:
         """Return the lines of the plan's page."""
         if self.width is None or self.spread is None:
             return [("forecast", "none: the number of records is private; pass public_n to Data for one")]
-        return [
-            ("width of an interval", f"about {self.width:.3g} times the width without privacy"),
-            ("posterior sd", f"about {self.spread:.3g} for a coefficient"),
-        ]
+        return []
 
     def advice(self, private: bool) -> list[str]:
-        """Return what would help, if anything needs help."""
-        if not private or self.width is None or self.width < WIDE:
-            return []
-        return ["privacy noise will dominate: use fewer columns, a larger epsilon, or expect mostly the prior"]
+        """Return nothing: the plan's page says what would help."""
+        return []
 
 
 def forecast_of(settings: NewtonSettings) -> NewtonForecast:

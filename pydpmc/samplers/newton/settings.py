@@ -13,10 +13,13 @@ from ...accounting import GDP, Event
 from ...data.public import Public
 from ...errors import InvalidArgument
 from ..base import Release
+from ..directions import Directions
 from ..gradient.settings import ROUNDED_NORMAL_ERROR
+from ..outlook import Outlook
 from .families import Family, family_of
 from .forecast import NewtonForecast, forecast_of
 from .look import entries
+from .outlook import outlook_of
 from .schedule import Schedule
 from .sensitivity import LINEAR_FREE, Bounds
 
@@ -124,6 +127,10 @@ class NewtonSettings:
     def forecast(self, model: Model, public: Public, chains: int) -> NewtonForecast:
         """Return what can be expected of the draws."""
         return forecast_of(self)
+
+    def outlook(self, ways: Directions, chains: int) -> Outlook:
+        """Return what can be expected, in the units of all samplers."""
+        return outlook_of(self, ways)
 
     def describe(self) -> dict[str, Any]:
         """Return the settings as plain values."""

@@ -10,6 +10,8 @@ from ...accounting import Event
 from ...data.public import Public
 from ...errors import InvalidArgument, NotPrivateError
 from ..base import Release
+from ..directions import Directions
+from ..outlook import Outlook, of_calibrated, run_costs
 
 if TYPE_CHECKING:
     from ..._core import Chains, Target
@@ -72,6 +74,12 @@ class NutsSettings:
     def forecast(self, model: Model, public: Public, chains: int) -> Reference:
         """Return what can be expected: nothing is known before the run."""
         return Reference()
+
+    def outlook(self, ways: Directions, chains: int) -> Outlook:
+        """Return what can be expected, in the units of all samplers."""
+        return of_calibrated(
+            ways, ways.information + ways.prior, **run_costs(ways, 8.0 * self.steps * chains, self.draws * chains)
+        )
 
     def describe(self) -> dict[str, Any]:
         """Return the settings as plain values."""

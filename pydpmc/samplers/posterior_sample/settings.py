@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from ...accounting import GDP, BoundedRange, Event
 from ...data.public import Public
 from ..base import Release, last_iterates
+from ..directions import Directions
+from ..outlook import Outlook, of_tempered, run_costs
 
 if TYPE_CHECKING:
     from ..._core import Chains, Target
@@ -140,6 +142,12 @@ class PosteriorSampleSettings:
     def forecast(self, model: Model, public: Public, chains: int) -> PosteriorSampleForecast:
         """Return what the draws can be expected to be worth."""
         return PosteriorSampleForecast(self.draws, self.w, self.loglik_range is not None)
+
+    def outlook(self, ways: Directions, chains: int) -> Outlook:
+        """Return what can be expected, in the units of all samplers."""
+        return of_tempered(
+            ways, self.w, self.draws, **run_costs(ways, 8.0 * self.steps * self.inner_chains, self.draws)
+        )
 
     def describe(self) -> dict[str, Any]:
         """Return the settings as plain values."""

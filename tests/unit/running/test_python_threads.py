@@ -87,10 +87,10 @@ def test_other_processes_draw_the_same_with_a_seed_and_anew_without(method, tmp_
 
 
 def test_a_system_that_does_not_tell_affinity_uses_all_its_cores(monkeypatch):
-    monkeypatch.setattr(threads.sys, "platform", "darwin")
-    monkeypatch.setattr(threads.os, "cpu_count", lambda: 5)
+    monkeypatch.setattr(core_calls.sys, "platform", "darwin")
+    monkeypatch.setattr(core_calls.os, "cpu_count", lambda: 5)
     assert core_calls.usable_cores() == 5
-    monkeypatch.setattr(threads.os, "cpu_count", lambda: None)
+    monkeypatch.setattr(core_calls.os, "cpu_count", lambda: None)
     assert core_calls.usable_cores() == 1
 
 

@@ -1,0 +1,65 @@
+"""The choice of a sampler: every proven one is completed roughly, and the best outlook wins. It costs no privacy."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .. import samplers
+from ..errors import PydpmcError
+from ..samplers.base import Sampler
+from ..samplers.outlook import Outlook
+from ..samplers.request import Request, refuse_groups_without_proof
+from .outlook import outlook_of
+
+PURPOSES = ("posterior", "prediction", "point")
+# In the order in which equals are taken. A sampler joins by being listed in `samplers`.
+FIRST: tuple[type[Sampler], ...] = (*reversed(samplers.OF_SOME_MODELS), samplers.Langevin, samplers.SGLD)
+KINDS = (*FIRST, *(kind for kind in samplers.ALL if kind not in FIRST))
+PATIENCE, PER_DECADE = 30.0, 0.15  # a run ten times as long must be 15 % better
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A sampler with its outlook, or why it was refused."""
+
+    sampler: Sampler
+    outlook: Outlook | None = None
+    refusal: str = ""
+
+    @property
+    def name(self) -> str:
+        """The sampler's name."""
+        return type(self.sampler).__name__
+
+    def rank(self, purpose: str) -> float:
+        """Return what candidates are compared by: smaller is better."""
+        if self.outlook is None:
+            return math.inf
+        slow = 0.0 if self.outlook.seconds is None else max(0.0, math.log10(max(self.outlook.seconds, 1.0) / PATIENCE))
+        waste = 1e6 if self.outlook.hopeless else 1.0
+        return self.outlook.score(purpose) * (1.0 + PER_DECADE * slow) * waste
+
+
+def candidates(request: Request, purpose: str) -> list[Candidate]:
+    """Return all samplers, best first; refused ones come last."""
+    found = [_tried(request, kind, purpose) for kind in KINDS]
+    return sorted(found, key=lambda one: (one.outlook is None, one.rank(purpose)))
+
+
+def _tried(request: Request, kind: type[Sampler], purpose: str) -> Candidate:
+    sampler = kind()
+    try:
+        sampler = kind.candidate(request, purpose)
+        refuse_groups_without_proof(sampler, request.public)
+        settings = sampler.choose(dataclasses.replace(request, sampler=sampler, rough=True))
+        return Candidate(sampler, outlook_of(settings, request.model, request.public, request.n, request.chains))
+    except (PydpmcError, ArithmeticError) as error:
+        return Candidate(sampler, refusal=str(error))
+
+
+def usable(found: list[Candidate]) -> Iterator[Candidate]:
+    """Yield the candidates that were not refused, best first."""
+    return (one for one in found if one.outlook is not None)

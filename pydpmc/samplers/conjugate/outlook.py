@@ -1,0 +1,36 @@
+"""What closed-form draws can be expected to give, direction by direction."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..directions import Directions
+from ..outlook import Outlook, of_calibrated, of_tempered, run_costs
+
+if TYPE_CHECKING:
+    from .gaussian_mean import MeanSettings
+    from .linear_regression import LinearSettings
+
+
+def outlook_of_mean(settings: MeanSettings, ways: Directions) -> Outlook:
+    """Return the outlook of draws of a Gaussian mean: exact ones from the tempered posterior."""
+    return of_tempered(ways, settings.w, settings.draws, **run_costs(ways, 4.0, settings.draws))
+
+
+def outlook_of_linear(settings: LinearSettings, ways: Directions) -> Outlook:
+    """Return the outlook of linear regression: X'y is a noised observation of a noised X'X times beta."""
+    to_xx, to_xy = math.sqrt(2.0) * settings.norm**2, math.sqrt(2.0) * settings.norm * settings.y_reach
+    xx, xy = settings.noise * to_xx, settings.noise * to_xy
+    moments = ways.n * ways.moments
+    beta = 1.0 / np.where(ways.prior > 0.0, ways.prior, np.inf)
+    typical = float((ways.moments * beta).sum())
+    if ways.prior.min() <= 0.0 or typical > settings.y_reach**2:
+        beta = settings.y_reach**2 / ways.moments / ways.dim  # predictors stay within the bounds of y
+    met = moments**2 / (moments**2 + ways.dim * xx**2 / 2.0)
+    noise = xy**2 + xx**2 / 2.0 * (float((beta * met).sum()) + beta * met)
+    precision = settings.w * moments**2 * met / (settings.sigma**2 * moments + noise) + ways.prior
+    costs = run_costs(ways, 10.0, settings.draws, ways.dim**2)
+    return of_calibrated(ways, np.maximum(precision, 1e-300), effective_draws=float(settings.draws), **costs)
