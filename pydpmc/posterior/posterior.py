@@ -19,6 +19,7 @@ from .inference import Intervals, WaldTest
 from .looks import Information, Look, information
 from .stats import SamplerStats
 from .summary import Summary, summarise
+from .verdict import Verdict, verdict
 
 if TYPE_CHECKING:
     from .prediction import Prediction
@@ -86,9 +87,28 @@ class Posterior:
 
     def summary(self) -> Summary:
         """Return mean, sd, quantiles, effective sample size and R-hat of every parameter."""
-        conditional = self.private and self.guarantee.assumptions
         table = summarise(self.draws, self.labels, bool(self.plan.get("independent_draws")))
-        return dataclasses.replace(table, note=CONDITIONAL if conditional else "")
+        found = verdict(self, table)
+        conditional = CONDITIONAL if self.private and self.guarantee.assumptions else ""
+        weights = found.weights()
+        notes = (str(found), f"({weights})" if weights else "", conditional)
+        return dataclasses.replace(table, verdict=found, note="\n".join(text for text in notes if text))
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the result is good for, in one sentence: from the draws and public facts, at no cost.
+
+        Examples
+        --------
+        >>> import numpy as np, pydpmc as dp
+        >>> data = dp.Data(np.r_[np.ones(7000), np.zeros(3000)])
+        >>> post = dp.sample(dp.BernoulliLogit(), data, epsilon=1.0, delta=1e-6, progress=False)
+        >>> post.verdict.kind
+        'useful'
+        """
+        found = self.summary().verdict
+        assert found is not None
+        return found
 
     def interval(self, level: float = 0.9, parameters: str | Sequence[str] | None = None) -> Intervals:
         """Return confidence intervals for the parameters, computed from the draws alone: they cost nothing.

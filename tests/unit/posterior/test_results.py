@@ -167,6 +167,12 @@ def test_attack_success_is_never_below_randomised_response(rate):
     assert best_guess(acc.compose([(acc.PureDP(epsilon=1.0), 1)])) == pytest.approx(truth, rel=1e-3)
 
 
+def test_an_epsilon_beyond_all_numbers_bounds_nothing():
+    """exp(epsilon) once overflowed, and with it the report of a run that spends so much."""
+    huge = acc.compose([(acc.GDP(mu=50.0), 1)])
+    assert attack_success(huge, [0.1]) == [1.0]
+
+
 def test_a_void_guarantee_has_no_curves():
     void = acc.compose([], void="because")
     for call in (lambda: attack_success(void, [0.1]), lambda: best_guess(void), lambda: epsilon_over_delta(void)):
