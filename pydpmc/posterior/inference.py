@@ -18,6 +18,7 @@ from ..diagnostics import ess
 from ..errors import InvalidArgument
 from .confidence import Known, each, together
 from .facts import model_of, public_of
+from .frames import AsFrames
 from .skewness import NEGLIGIBLE_BIAS, Skewness, largest_shift, no_skewness, skewness
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ COLUMNS = ("estimate", "se", "low", "high")
 
 
 @dataclass(frozen=True)
-class Intervals:
+class Intervals(AsFrames):
     """Confidence intervals by parameter name; prints as a table.
 
     Attributes

@@ -23,6 +23,7 @@ from .verdict import Verdict, verdict
 
 if TYPE_CHECKING:
     from .prediction import Prediction
+    from .tables import Table
 
 Floats = npt.NDArray[np.float64]
 CONDITIONAL = "The guarantee of these draws is conditional: guarantee.statement() says on what."
@@ -156,8 +157,8 @@ class Posterior:
         """
         return inference.wald_test(self, null, parameters)
 
-    def table(self, format: Literal["markdown", "latex"] = "markdown", **options: Any) -> str:
-        """Return the summary as a table for a paper; options: ``columns``, ``digits``."""
+    def table(self, format: Literal["markdown", "latex"] = "markdown", **options: Any) -> Table:
+        """Return the summary as a table for a paper, a text with ``to_pandas``; options: ``columns``, ``digits``."""
         from .tables import table
 
         return table(self, format, **options)
@@ -220,12 +221,18 @@ class Posterior:
         write(self, path, **options)
 
     def save(self, path: str | Path) -> None:
-        """Write draws and guarantee to a ``.npz`` or ``.nc`` (netCDF 3) file, without pickle.
+        """Write draws and guarantee to a ``.npz`` or ``.nc`` file, without pickle.
+
+        A ``.nc`` file opens with ``arviz.from_netcdf``, parameters in their order. That takes netCDF 4, which h5netcdf
+        (extra ``arviz``) writes; where it is not installed the file is netCDF 3, which pydpmc reads as well.
 
         The file is replaced when the new one is complete and on the disk; if that fails, it stays as it was. It
         carries a hash against accidents, not against forgery.
         """
-        storage.save(file_path(path, "path"), dict(self.draws), description(self))
+        from .arviz import attributes
+
+        file = file_path(path, "path")
+        storage.save(file, dict(self.draws), description(self), attributes(self) if file.suffix == ".nc" else {})
 
     @classmethod
     def load(cls, path: str | Path, *, max_bytes: int | None = None) -> Posterior:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from ..checks import visible, visible_html
 from ..diagnostics import ess, rhat
+from .frames import AsFrames
 
 if TYPE_CHECKING:
     from .verdict import Verdict
@@ -21,7 +22,7 @@ COLUMNS = ("mean", "sd", "5%", "50%", "95%", "ess", "rhat")
 
 
 @dataclass(frozen=True)
-class Summary:
+class Summary(AsFrames):
     """Rows by parameter name, each a mapping from column to number; prints as a table."""
 
     rows: Mapping[str, Mapping[str, float]]

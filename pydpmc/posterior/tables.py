@@ -10,6 +10,7 @@ from ..checks import one_of, visible, whole
 from ..errors import InvalidArgument
 from ..rounding import upper
 from .facts import delta_of
+from .frames import AsFrames, Rows
 from .summary import COLUMNS
 
 if TYPE_CHECKING:
@@ -21,13 +22,23 @@ _LATEX = {"\\": r"\textbackslash{}", **{c: f"\\{c}" for c in "&%$#_{}"}, "~": r"
 _LATEX |= {"<": r"\textless{}", ">": r"\textgreater{}"}
 
 
+class Table(str, AsFrames):
+    """A table as text, which keeps its numbers: ``to_pandas``, ``to_polars``."""
+
+    def __new__(cls, text: str, rows: Rows) -> Table:
+        """Return the text with its rows."""
+        made = super().__new__(cls, text)
+        made.rows = rows
+        return made
+
+
 def table(
     post: Posterior,
     format: Literal["markdown", "latex"] = "markdown",
     *,
     columns: Sequence[str] = DEFAULT_COLUMNS,
     digits: int = 3,
-) -> str:
+) -> Table:
     """Return the summary as a table with the guarantee as its caption."""
     unknown = [name for name in columns if name not in COLUMNS]
     if unknown:
@@ -37,7 +48,8 @@ def table(
     found = post.summary()
     rows = [[visible(name), *(cell(c, row[c], digits) for c in columns)] for name, row in found.rows.items()]
     text = caption(post, found.verdict)
-    return (_markdown if format == "markdown" else _latex)(["parameter", *columns], rows, text)
+    printed = (_markdown if format == "markdown" else _latex)(["parameter", *columns], rows, text)
+    return Table(printed, {name: {c: row[c] for c in columns} for name, row in found.rows.items()})
 
 
 def caption(post: Posterior, verdict: Verdict | None = None) -> str:
