@@ -47,9 +47,8 @@ def run(arguments: Namespace) -> None:
     _write(study, post)
     if post.ledger_entry is not None:
         run_of, left = (post.ledger_entry[key] for key in ("run", "epsilon left after this run"))
-        print(f"{post.ledger_entry['ledger']}: this was run {run_of}; epsilon = {left:g} is left")
-    if not arguments.quiet:
-        print(f"\n{post}")
+        print(f"{post.ledger_entry['ledger']}: this was run {run_of}; epsilon = {left:g} is left for one more run")
+    print(f"\n{post}" if not arguments.quiet else post.verdict)
 
 
 def _check_outputs(study: Study, overwrite: bool) -> None:

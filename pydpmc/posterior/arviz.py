@@ -29,13 +29,14 @@ def to_arviz(post: Posterior) -> Any:
         result = az.from_dict({"posterior": values}, coords=coords, dims=dims)
     else:
         result = az.from_dict(posterior=values, coords=coords, dims=dims)
-    result["posterior"].attrs.update(_attributes(post))
+    as_json = {"guarantee": json.dumps(post.guarantee.to_dict()), "plan": json.dumps(dict(post.plan))}
+    result["posterior"].attrs.update(attributes(post) | as_json)
     return result
 
 
-def _attributes(post: Posterior) -> dict[str, Any]:
+def attributes(post: Posterior) -> dict[str, Any]:
+    """Return what the posterior group says of itself: the guarantee, and what the draws are good for."""
     delta = delta_of(post)
-
     return {
         "inference_library": "pydpmc",
         "inference_library_version": __version__,
@@ -44,6 +45,5 @@ def _attributes(post: Posterior) -> dict[str, Any]:
         "delta": delta,
         "adjacency": post.guarantee.adjacency,
         "guarantee_statement": post.guarantee.statement(delta),
-        "guarantee": json.dumps(post.guarantee.to_dict()),
-        "plan": json.dumps(dict(post.plan)),
+        "verdict": str(post.verdict),
     }

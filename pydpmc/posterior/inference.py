@@ -18,6 +18,7 @@ from ..diagnostics import ess
 from ..errors import InvalidArgument
 from .confidence import Known, each, together
 from .facts import model_of, public_of
+from .frames import AsFrames
 from .skewness import NEGLIGIBLE_BIAS, Skewness, largest_shift, no_skewness, skewness
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ COLUMNS = ("estimate", "se", "low", "high")
 
 
 @dataclass(frozen=True)
-class Intervals:
+class Intervals(AsFrames):
     """Confidence intervals by parameter name; prints as a table.
 
     Attributes
@@ -190,6 +191,12 @@ def evidence(post: Posterior) -> Evidence:
     """Return what the draws say; refuse where that is nothing, or cannot be told from their noise."""
     if post.plan.get("sampler") == "Newton":
         return _untempered(post)
+    names, mean, known, pooled = tempered(post)
+    return Evidence(names, mean, known, _skewness(post, pooled, known))
+
+
+def tempered(post: Posterior) -> tuple[tuple[str, ...], Floats, Known, Floats]:
+    """Return names, prior mean, what is known of the draws, and the draws from the prior mean on."""
     names, draws, mean, precision = _coordinates(post)
     count = _count(draws, bool(post.plan["independent_draws"]))
     pooled = draws.reshape(-1, draws.shape[2]) - mean
@@ -202,7 +209,7 @@ def evidence(post: Posterior) -> Evidence:
             "there, and no interval follows from them; take a wider prior, fewer parameters or a larger epsilon"
         )
     known = Known(count, pooled.mean(axis=0), spread, prior, w / temperature)
-    return Evidence(names, mean, known, _skewness(post, pooled, known))
+    return names, mean, known, pooled
 
 
 def _skewness(post: Posterior, draws: Floats, known: Known) -> Skewness:

@@ -33,6 +33,7 @@ def plot_trace(post: Posterior, parameters: Sequence[str] | None = None) -> Any:
         density.set_title(name, fontsize=9)
         density.set_yticks([])
         trace.set_xlabel("draw" if name == list(chosen)[-1] else "")
+    _say_weights(figure, post)
     return figure
 
 
@@ -51,6 +52,7 @@ def plot_forest(post: Posterior, parameters: Sequence[str] | None = None, *, lev
     axis.set_yticks(range(len(chosen)), list(chosen), fontsize=9)
     axis.invert_yaxis()
     axis.set_title(f"{level:.0%} credible intervals", fontsize=10)
+    _say_weights(figure, post)
     return figure
 
 
@@ -116,7 +118,16 @@ def plot_prior_posterior(post: Posterior, parameters: Sequence[str] | None = Non
         axis.set_title(name, fontsize=9)
         axis.set_yticks([])
     axes.flat[0].legend(fontsize=8)
+    _say_weights(figure, post)
     return figure
+
+
+def _say_weights(figure: Any, post: Posterior) -> None:
+    """Put the tempering weight, the prior's share and a warning above a figure that they concern."""
+    found = post.verdict
+    texts = [found.weights() if found.w != 1.0 else "", str(found) if not found.usable else ""]
+    if any(texts):
+        figure.suptitle("\n".join(text for text in texts if text), fontsize=9)
 
 
 def chosen_draws(post: Posterior, parameters: Sequence[str] | None) -> dict[str, Floats]:

@@ -21,9 +21,11 @@ from .looks import Look
 from .of_looks import OfLooks
 from .stats import SamplerStats
 from .summary import Summary, summarise
+from .verdict import Verdict, verdict
 
 if TYPE_CHECKING:
     from .prediction import Prediction
+    from .tables import Table
 
 Floats = npt.NDArray[np.float64]
 CONDITIONAL = "The guarantee of these draws is conditional: guarantee.statement() says on what."
@@ -86,9 +88,28 @@ class Posterior(OfLooks):
 
     def summary(self) -> Summary:
         """Return mean, sd, quantiles, effective sample size and R-hat of every parameter."""
-        conditional = self.private and self.guarantee.assumptions
         table = summarise(self.draws, self.labels, bool(self.plan.get("independent_draws")))
-        return dataclasses.replace(table, note=CONDITIONAL if conditional else "")
+        found = verdict(self, table)
+        conditional = CONDITIONAL if self.private and self.guarantee.assumptions else ""
+        weights = found.weights()
+        notes = (str(found), f"({weights})" if weights else "", conditional)
+        return dataclasses.replace(table, verdict=found, note="\n".join(text for text in notes if text))
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the result is good for, in one sentence: from the draws and public facts, at no cost.
+
+        Examples
+        --------
+        >>> import numpy as np, pydpmc as dp
+        >>> data = dp.Data(np.r_[np.ones(7000), np.zeros(3000)])
+        >>> post = dp.sample(dp.BernoulliLogit(), data, epsilon=1.0, delta=1e-6, progress=False)
+        >>> post.verdict.kind
+        'useful'
+        """
+        found = self.summary().verdict
+        assert found is not None
+        return found
 
     def interval(self, level: float = 0.9, parameters: str | Sequence[str] | None = None) -> Intervals:
         """Return confidence intervals for the parameters, computed from the draws alone: they cost nothing.
@@ -136,8 +157,8 @@ class Posterior(OfLooks):
         """
         return inference.wald_test(self, null, parameters)
 
-    def table(self, format: Literal["markdown", "latex"] = "markdown", **options: Any) -> str:
-        """Return the summary as a table for a paper; options: ``columns``, ``digits``."""
+    def table(self, format: Literal["markdown", "latex"] = "markdown", **options: Any) -> Table:
+        """Return the summary as a table for a paper, a text with ``to_pandas``; options: ``columns``, ``digits``."""
         from .tables import table
 
         return table(self, format, **options)
@@ -200,12 +221,18 @@ class Posterior(OfLooks):
         write(self, path, **options)
 
     def save(self, path: str | Path) -> None:
-        """Write draws and guarantee to a ``.npz`` or ``.nc`` (netCDF 3) file, without pickle.
+        """Write draws and guarantee to a ``.npz`` or ``.nc`` file, without pickle.
+
+        A ``.nc`` file opens with ``arviz.from_netcdf``, parameters in their order. That takes netCDF 4, which h5netcdf
+        (extra ``arviz``) writes; where it is not installed the file is netCDF 3, which pydpmc reads as well.
 
         The file is replaced when the new one is complete and on the disk; if that fails, it stays as it was. It
         carries a hash against accidents, not against forgery.
         """
-        storage.save(file_path(path, "path"), dict(self.draws), description(self))
+        from .arviz import attributes
+
+        file = file_path(path, "path")
+        storage.save(file, dict(self.draws), description(self), attributes(self) if file.suffix == ".nc" else {})
 
     @classmethod
     def load(cls, path: str | Path, *, max_bytes: int | None = None) -> Posterior:

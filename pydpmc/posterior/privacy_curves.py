@@ -62,7 +62,7 @@ def attack_success(guarantee: Guarantee, false_positive_rates: Sequence[float]) 
     for f in false_positive_rates:
         if not 0.0 <= f <= 1.0:
             raise InvalidArgument(f"false_positive_rates must lie in [0, 1], not {f!r}")
-        bounds = [math.exp(e) * f + d for e, d in curve] + [1.0 - math.exp(-e) * (1.0 - d - f) for e, d in curve]
+        bounds = [_times_exp(e, f) + d for e, d in curve] + [1.0 - math.exp(-e) * (1.0 - d - f) for e, d in curve]
         rates.append(min(1.0, *bounds))
     return rates
 
@@ -85,3 +85,10 @@ def profile(guarantee: Guarantee) -> list[tuple[float, float]]:
 def _require_guarantee(guarantee: Guarantee) -> None:
     if guarantee.void is not None:
         raise NotPrivateError(f"there is no guarantee to draw: {guarantee.void}")
+
+
+def _times_exp(epsilon: float, rate: float) -> float:
+    """Return e^epsilon times a rate; infinite, which bounds nothing, where that is too large for a number."""
+    if rate == 0.0:
+        return 0.0
+    return math.exp(epsilon) * rate if epsilon < 700.0 else math.inf

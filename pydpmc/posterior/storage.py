@@ -1,4 +1,4 @@
-"""Draws and their description on disk: npz or netCDF 3, never pickle, replaced atomically and sealed by a hash."""
+"""Draws and their description on disk: npz or netCDF, never pickle, replaced atomically and sealed by a hash."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import io
 import json
 import os
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
@@ -17,7 +17,8 @@ import numpy.typing as npt
 
 from .._files import replace_file
 from ..checks import usable
-from ..errors import InvalidArgument
+from ..errors import InvalidArgument, MissingExtraError
+from . import netcdf4
 
 Draws = dict[str, npt.NDArray[np.float64]]
 Result = TypeVar("Result")
@@ -31,14 +32,22 @@ UNSEALED = (
 )
 
 
-def save(path: Path, draws: Draws, description: str) -> None:
-    """Write draws of shape (chain, draw, size) by name, and a JSON description; on any failure the file stays as is."""
+def save(path: Path, draws: Draws, description: str, attributes: Mapping[str, Any] | None = None) -> None:
+    """Write draws of shape (chain, draw, size) by name, and a JSON description; on any failure the file stays as is.
+
+    `attributes` are those that ArviZ shows of a ``.nc`` file.
+    """
     _require_suffix(path)
     plain = {name: np.ascontiguousarray(values, dtype="<f8") for name, values in draws.items()}
     saved = json.loads(description)
     text = json.dumps(saved | {_SEAL: _seal(plain, saved)})
     with usable(path, "path"):
-        replace_file(path, lambda file: (_write_npz if path.suffix == ".npz" else _write_netcdf)(file, plain, text))
+        if path.suffix == ".nc" and netcdf4.available():
+            _require_draws(plain)
+            content = netcdf4.written(plain, saved["labels"], text, attributes or {})
+            replace_file(path, lambda file: file.writelines([content]))
+        else:
+            replace_file(path, lambda file: (_write_npz if path.suffix == ".npz" else _write_netcdf)(file, plain, text))
 
 
 def load(path: Path, build: Callable[[Draws, Any, bool], Result], max_bytes: int | None = None) -> Result:
@@ -85,6 +94,8 @@ def _require_suffix(path: Path) -> None:
 def _one_error(path: Path) -> Iterator[None]:
     try:
         yield
+    except MissingExtraError:
+        raise
     except _TooLarge as error:
         raise InvalidArgument(f"{path} {NOT_OURS}: {error}") from None
     except Exception as error:  # a damaged file can break its reader in any way
@@ -138,9 +149,8 @@ def _checked(values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
 def _write_netcdf(file: BinaryIO, draws: Draws, text: str) -> None:
     from scipy.io import netcdf_file
 
+    _require_draws(draws)
     chains, count = next(iter(draws.values())).shape[:2]
-    if count == 0:
-        raise InvalidArgument('netCDF 3 cannot hold a posterior without draws; save it as ".npz"')
     with netcdf_file(os.fdopen(os.dup(file.fileno()), "r+b"), "w", version=2) as written:
         setattr(written, _DESCRIPTION, text.encode())
         written.createDimension("chain", chains)
@@ -150,12 +160,21 @@ def _write_netcdf(file: BinaryIO, draws: Draws, text: str) -> None:
             written.createVariable(name, "d", ("chain", "draw", f"{name}_dim"))[:] = values
 
 
+def _require_draws(draws: Draws) -> None:
+    if any(values.size == 0 for values in draws.values()):
+        raise InvalidArgument('netCDF cannot hold a posterior without draws; save it as ".npz"')
+
+
 def _read_netcdf(file: BinaryIO, most: int) -> tuple[Draws, str]:
     from scipy.io import netcdf_file
 
     _require_size(os.fstat(file.fileno()).st_size, most)
-    content = io.BytesIO(file.read())  # whatever sizes it declares, no more than this can be read from it
-    with netcdf_file(content, "r", mmap=False) as read:
+    content = file.read()  # whatever sizes it declares, no more than this can be read from it
+    if content.startswith(netcdf4.MAGIC):
+        arrays, text = netcdf4.read(content, most)
+        order = json.loads(text)["labels"]
+        return {name: _checked(arrays[name]) for name in sorted(arrays, key=list(order).index)}, text
+    with netcdf_file(io.BytesIO(content), "r", mmap=False) as read:
         draws = {name: _checked(variable[:]) for name, variable in read.variables.items()}
         return draws, getattr(read, _DESCRIPTION).decode()
 

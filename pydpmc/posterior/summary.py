@@ -5,23 +5,29 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from ..checks import visible, visible_html
 from ..diagnostics import ess, rhat
+from .frames import AsFrames
+
+if TYPE_CHECKING:
+    from .verdict import Verdict
 
 Floats = npt.NDArray[np.float64]
 COLUMNS = ("mean", "sd", "5%", "50%", "95%", "ess", "rhat")
 
 
 @dataclass(frozen=True)
-class Summary:
+class Summary(AsFrames):
     """Rows by parameter name, each a mapping from column to number; prints as a table."""
 
     rows: Mapping[str, Mapping[str, float]]
     note: str = ""  # printed below the table
+    verdict: Verdict | None = None
 
     def __getitem__(self, name: str) -> Mapping[str, float]:
         return self.rows[name]
@@ -49,7 +55,8 @@ class Summary:
             f"<tr><th>{visible_html(name)}</th>" + "".join(f"<td>{_cell(c, row[c])}</td>" for c in COLUMNS) + "</tr>"
             for name, row in self.rows.items()
         )
-        return f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>{visible_html(self.note)}"
+        notes = "".join(f"<p>{visible_html(line)}</p>" for line in self.note.splitlines())
+        return f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>{notes}"
 
 
 def summarise(draws: Mapping[str, Floats], labels: Mapping[str, tuple[str, ...]], independent: bool = False) -> Summary:

@@ -10,14 +10,26 @@ from ..checks import one_of, visible, whole
 from ..errors import InvalidArgument
 from ..rounding import upper
 from .facts import delta_of
+from .frames import AsFrames, Rows
 from .summary import COLUMNS
 
 if TYPE_CHECKING:
     from .posterior import Posterior
+    from .verdict import Verdict
 
 DEFAULT_COLUMNS = ("mean", "sd", "5%", "95%", "ess", "rhat")
 _LATEX = {"\\": r"\textbackslash{}", **{c: f"\\{c}" for c in "&%$#_{}"}, "~": r"\textasciitilde{}", "^": r"\^{}"}
 _LATEX |= {"<": r"\textless{}", ">": r"\textgreater{}"}
+
+
+class Table(str, AsFrames):
+    """A table as text, which keeps its numbers: ``to_pandas``, ``to_polars``."""
+
+    def __new__(cls, text: str, rows: Rows) -> Table:
+        """Return the text with its rows."""
+        made = super().__new__(cls, text)
+        made.rows = rows
+        return made
 
 
 def table(
@@ -26,25 +38,32 @@ def table(
     *,
     columns: Sequence[str] = DEFAULT_COLUMNS,
     digits: int = 3,
-) -> str:
+) -> Table:
     """Return the summary as a table with the guarantee as its caption."""
     unknown = [name for name in columns if name not in COLUMNS]
     if unknown:
         raise InvalidArgument(f"columns must be some of {', '.join(COLUMNS)}, not {unknown[0]!r}")
     one_of(format, "format", ("markdown", "latex"))
     whole(digits, "digits")
-    rows = [[visible(name), *(cell(c, row[c], digits) for c in columns)] for name, row in post.summary().rows.items()]
-    return (_markdown if format == "markdown" else _latex)(["parameter", *columns], rows, caption(post))
+    found = post.summary()
+    rows = [[visible(name), *(cell(c, row[c], digits) for c in columns)] for name, row in found.rows.items()]
+    text = caption(post, found.verdict)
+    printed = (_markdown if format == "markdown" else _latex)(["parameter", *columns], rows, text)
+    return Table(printed, {name: {c: row[c] for c in columns} for name, row in found.rows.items()})
 
 
-def caption(post: Posterior) -> str:
-    """Return one sentence: what was fitted, how, and under which guarantee."""
+def caption(post: Posterior, verdict: Verdict | None = None) -> str:
+    """Return what was fitted, how, under which guarantee, and what it is good for."""
     how = visible(f"{post.plan.get('model')} by {post.plan.get('sampler')}")
+    good_for = "" if verdict is None else f" {str(verdict)[0].upper()}{str(verdict)[1:]}."
+    weights = "" if verdict is None else verdict.weights()
+    how += f" ({weights})" if weights else ""
     if not post.private:
-        return f"Posterior of {how}. Without any privacy guarantee: {visible(str(post.guarantee.void))}."
+        return f"Posterior of {how}. Without any privacy guarantee: {visible(str(post.guarantee.void))}.{good_for}"
     delta = delta_of(post)
     epsilon = upper(post.guarantee.epsilon(delta), 4)
-    return f"Posterior of {how}, ({epsilon}, {delta:g})-differentially private for {visible(post.guarantee.unit)}."
+    promise = f"({epsilon}, {delta:g})-differentially private for {visible(post.guarantee.unit)}"
+    return f"Posterior of {how}, {promise}.{good_for}"
 
 
 def cell(column: str, value: float, digits: int) -> str:

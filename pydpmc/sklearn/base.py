@@ -132,6 +132,7 @@ class DPEstimator(BaseEstimator):  # type: ignore[misc]
             options["seed"] = int(check_random_state(self.random_state).randint(2**31 - 1))
         self.posterior_ = planned.run(data, **options)
         self.guarantee_ = self.posterior_.guarantee
+        self.verdict_ = self.posterior_.verdict
 
     def _stated_assumptions(self) -> tuple[str, ...]:
         """Return what a guarantee rests on that only the caller can know."""

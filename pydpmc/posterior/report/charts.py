@@ -15,38 +15,47 @@ from ..summary import scalar_draws
 from .svg import Chart, padded
 
 if TYPE_CHECKING:
+    from ..inference import Intervals
     from ..posterior import Posterior
 
 Floats = npt.NDArray[np.float64]
 TRACE_POINTS = 300
 ROW = 22.0
 MOST_DENSITIES = 12
+MOST_INTERVALS = 20
+FEWEST_FOR_DENSITY = 50
 LONGEST_LABEL = 27
 SMALLEST_DELTA, LARGEST_DELTA, FEWEST_POINTS = 0.9e-9, 1e-2, 5
 
 
-def forest(post: Posterior) -> str:
-    """Return median, central half and 90 % interval of each parameter."""
-    chosen = chosen_draws(post, None)
-    quantiles = {name: np.quantile(values, (0.05, 0.25, 0.5, 0.75, 0.95)) for name, values in chosen.items()}
-    edges = [float(q[k]) for q in quantiles.values() for k in (0, 4)]
-    labels = {name: _short(_inner(name), LONGEST_LABEL) for name in chosen}
+def forest(post: Posterior, intervals: Intervals | None) -> str:
+    """Return the confidence interval of each parameter or, if there are none, quantiles of its draws."""
+    chosen = dict(list(chosen_draws(post, None).items())[:MOST_INTERVALS])
+    places = {name: np.quantile(values, (0.05, 0.25, 0.5, 0.75, 0.95)) for name, values in chosen.items()}
+    if intervals is not None:
+        rows = {name: intervals.rows[name] for name in chosen if name in intervals.rows}
+        if rows:
+            places = {name: np.array([row[c] for c in ("low", "estimate", "high")]) for name, row in rows.items()}
+    edges = [float(found[k]) for found in places.values() for k in (0, -1)]
+    labels = {name: _short(_inner(name), LONGEST_LABEL) for name in places}
     left = 14.0 + 5.9 * max(len(label) for label in labels.values())
-    count = len(chosen)
-    chart = Chart("90 % credible intervals", padded([*edges, 0.0]), (0.0, count), 46.0 + ROW * count, left)
+    title = "90 % confidence intervals" if intervals is not None else "5 % to 95 % of the draws"
+    count = len(places)
+    chart = Chart(title, padded([*edges, 0.0]), (0.0, count), 46.0 + ROW * count, left)
     chart.x_axis("value")
     chart.segment((0.0, 0.0), (0.0, count), "zero")
-    for place, (name, (low, lower, middle, upper, high)) in enumerate(quantiles.items()):
+    for place, (name, found) in enumerate(places.items()):
         y = count - place - 0.5
-        chart.segment((low, y), (high, y), "thin")
-        chart.segment((lower, y), (upper, y), "thick")
-        chart.dot((middle, y))
+        chart.segment((found[0], y), (found[-1], y), "thin")
+        if len(found) == 5:
+            chart.segment((found[1], y), (found[3], y), "thick")
+        chart.dot((found[len(found) // 2], y))
         chart.text(left - 6, chart.y(y) + 3.5, labels[name], "tick end")
     return chart.render()
 
 
 def densities(post: Posterior) -> list[str]:
-    """Return prior and posterior density of each parameter, at most a dozen."""
+    """Return prior and posterior density of each parameter, at most a dozen; few draws are shown one by one."""
     chosen = dict(list(chosen_draws(post, None).items())[:MOST_DENSITIES])
     priors = dict(zip(scalar_draws(post.draws, post.labels), prior_densities(post), strict=True))
     charts = []
@@ -54,11 +63,17 @@ def densities(post: Posterior) -> list[str]:
         grid, height = kernel_density(values.ravel(), points=80)
         prior = priors[name]
         prior_height = None if prior is None else prior(grid)
+        if values.size < FEWEST_FOR_DENSITY and prior_height is not None:
+            height = np.zeros(1)  # no density is drawn: the prior's decides the scale
         top = max(float(height.max()), 0.0 if prior_height is None else float(prior_height.max())) * 1.08
         chart = Chart(f"prior and posterior of {name}", (grid[0], grid[-1]), (0.0, top), 150.0, 12.0, top=22.0)
         chart.x_axis("")
-        chart.area(list(zip(grid, height, strict=True)), "area")
-        chart.line(list(zip(grid, height, strict=True)), "posterior")
+        if values.size < FEWEST_FOR_DENSITY:
+            for draw in values.ravel().tolist():
+                chart.segment((draw, 0.0), (draw, 0.12 * top), "posterior")
+        else:
+            chart.area(list(zip(grid, height, strict=True)), "area")
+            chart.line(list(zip(grid, height, strict=True)), "posterior")
         if prior_height is not None:
             chart.line(list(zip(grid, prior_height, strict=True)), "prior")
         chart.text(12, 12, _short(name, 44), "heading")

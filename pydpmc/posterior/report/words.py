@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from ...rounding import upper
 from ..facts import delta_of
 from ..privacy_curves import attack_success, best_guess
+from ..verdict import percent
 
 if TYPE_CHECKING:
     from ...accounting import Guarantee
     from ..posterior import Posterior
+    from ..verdict import Verdict
 
 FALSE_POSITIVE_RATES = (0.001, 0.01, 0.05, 0.1)
 
@@ -27,9 +30,41 @@ def headline(post: Posterior) -> str:
 def in_short(post: Posterior) -> str:
     """Return what the headline means for one of those who are protected."""
     return (
-        f"Who knows everything else and must choose between two versions of {post.guarantee.unit} is right in at most "
-        f"{_percent(best_guess(post.guarantee))} of cases; tossing a coin gives 50 %."
+        f"Even someone who knows everything else can tell two versions of {post.guarantee.unit} apart at most "
+        f"{_percent(best_guess(post.guarantee))} of the time (a coin: 50 %)."
     )
+
+
+def use_in_short(found: Verdict) -> str:
+    """Return why the result is as useful as it is, for the box beside the promise."""
+    weights = found.weights()
+    return sentence(found.reason) + (f" {sentence(weights)}" if weights else "")
+
+
+def sentence(text: str) -> str:
+    """Return a clause as a sentence."""
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def tempering(found: Verdict) -> list[str]:
+    """Return what the tempering weight does to the draws, if there is one."""
+    if found.w == 1.0:
+        return []
+    share = "" if found.records is None else f" Here the prior has {percent(1.0 - found.records)} of the weight."
+    return [
+        f"The likelihood is tempered with weight w = {found.w:.4g}, because the budget buys no more: the draws are "
+        f"wider than the posterior of the full data, and the prior pulls them more.{share}"
+    ]
+
+
+def ledger(entry: Mapping[str, Any]) -> list[str]:
+    """Return what the figure of what is left means, if the entry has it."""
+    if "epsilon left after this run" not in entry:
+        return []
+    return [
+        "Costs do not simply add up: noise of several runs composes to less than the sum of their epsilons. What is "
+        "left is the largest epsilon that one more run may cost so that all runs together stay within the budget."
+    ]
 
 
 def promise(post: Posterior) -> list[str]:

@@ -287,7 +287,7 @@ def test_a_study_is_charged_resumed_and_refused(study, capsys):
     edited(study, "steps = 200\nscale = 0.05\n\n[budget]\nadjacency = \"replace\"\nchains = 2\n\n[run]\ndraws = 100",
            f"steps = 200\n\n[budget]\n{options}")  # fmt: skip
     assert main(["run", str(study)]) == 0
-    assert re.search(r"s\.ledger: this was run 1; epsilon = 0\.\d+ is left", capsys.readouterr().out)
+    assert re.search(r"s\.ledger: this was run 1; epsilon = 0\.\d+ is left for one more run", capsys.readouterr().out)
     assert (folder / "run.ckpt").exists()
     assert main(["run", str(study)]) == 1
     assert "its draws come from run.ckpt" in capsys.readouterr().err

@@ -34,6 +34,26 @@ def test_the_markdown_table_has_every_row_of_the_summary(post):
     assert "differentially private" in lines[-1]
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_tables_become_data_frames(rng, library):
+    pytest.importorskip(library, reason=f"{library} is not installed")
+    data = dp.Data(rng.integers(0, 2, 400))
+    post = dp.sample(dp.BernoulliLogit(), data, dp.Barker(steps=9000), private=False, progress=False)
+    for found in (post.summary(), post.interval(0.8), post.table(columns=["sd", "mean"])):
+        frame = getattr(found, f"to_{library}")()
+        names = frame.index if library == "pandas" else frame["parameter"]
+        assert list(names) == list(found.rows) == ["theta"]
+        assert list(frame.columns)[-len(found.rows["theta"]) :] == list(found.rows["theta"])
+        for column, value in found.rows["theta"].items():
+            assert frame[column].to_list() == pytest.approx([value], nan_ok=True)
+
+
+def test_a_missing_library_is_named(post, monkeypatch):
+    monkeypatch.setitem(sys.modules, "polars", None)
+    with pytest.raises(dp.errors.MissingExtraError, match="pip install polars"):
+        post.summary().to_polars()
+
+
 def test_the_latex_table_escapes_names(post):
     text = post.table("latex")
     assert r"beta[under\_score]" in text
@@ -165,6 +185,12 @@ def test_attack_success_is_never_below_randomised_response(rate):
     assert best <= bound + 1e-12
     assert bound <= best + 0.01
     assert best_guess(acc.compose([(acc.PureDP(epsilon=1.0), 1)])) == pytest.approx(truth, rel=1e-3)
+
+
+def test_an_epsilon_beyond_all_numbers_bounds_nothing():
+    """exp(epsilon) once overflowed, and with it the report of a run that spends so much."""
+    huge = acc.compose([(acc.GDP(mu=50.0), 1)])
+    assert attack_success(huge, [0.1]) == [1.0]
 
 
 def test_a_void_guarantee_has_no_curves():

@@ -23,7 +23,7 @@ def post():
     columns = ["age", "a_rather_long_column_name_that_must_not_widen_a_phone", "<script>alert(1)</script>"]
     data = dp.Data(rng.normal(size=(300, 3)), rng.integers(0, 2, 300), row_norm=1.0, columns=columns)
     model = dp.LogisticRegression(intercept=True, prior={"beta": dp.Normal(), "intercept": dp.Flat()})
-    return dp.plan(model, data.public, dp.Barker(steps=600, scale=0.3), chains=2).run(data, progress=False)
+    return dp.plan(model, data.public, dp.Barker(steps=6000, scale=0.3), chains=2).run(data, progress=False)
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +80,10 @@ def test_the_figures_of_the_promise_are_those_of_the_guarantee(page, post):
     epsilon = post.guarantee.epsilon(1e-6)
     assert f"epsilon = {upper(epsilon, 4)} at delta = 1e-06, for one record" in text
     assert f"at most {upper(np.exp(epsilon), 3)} times" in text
-    assert f"at most {upper(100 * best_guess(post.guarantee), 3)} % of cases" in text
+    guess = upper(100 * best_guess(post.guarantee), 3)
+    apart = f"can tell two versions of one record apart at most {guess} % of the time (a coin: 50 %)."
+    assert f"Even someone who knows everything else {apart}" in text
+    assert f"at most {guess} % of cases" in text
     (bound,) = attack_success(post.guarantee, [0.01])
     assert re.search(rf"1 % {re.escape(upper(100 * bound, 3))} %", text)
     assert post.guarantee.statement() in text
@@ -98,7 +101,76 @@ def test_everything_that_the_board_asks_for_is_there(page, post):
     assert "type: Normal, scale: 1, loc: 0" in text
     assert f"pydpmc {dp.__version__}" in text
     assert "epsilon 0.5" in text
+    assert post.verdict.usable
     assert page.count("<svg") == 2 + 1 + 4 + 4
+
+
+def test_draws_that_must_not_be_used_show_no_interval_and_no_density(rng):
+    from pydpmc.posterior.report import render
+
+    data = dp.Data(rng.uniform(-0.5, 0.5, (60, 2)), rng.integers(0, 2, 60), row_norm=1.0)
+    plan = dp.plan(dp.LogisticRegression(), data.public, dp.Barker(steps=400, scale=1e-6))
+    post = plan.run(data, progress=False)
+    page = render(post)
+    assert post.verdict.kind == "do not use"
+    assert page.count("<svg") == 2 + 2  # privacy and traces
+    text = " ".join(words_of(page).split())
+    assert f"Do not use {post.verdict.reason[0].upper()}{post.verdict.reason[1:]}." in text
+    assert "95%" not in text
+    assert "90 % confidence" not in page
+    assert "prior and posterior of" not in page
+
+
+@pytest.fixture(scope="module")
+def good():
+    rng = np.random.default_rng(6)
+    x = rng.uniform(-0.2, 0.2, (20_000, 13))
+    data = dp.Data(x, (x[:, 0] * 4 + rng.logistic(size=20_000) > 0) * 1.0, row_norm=1.0)
+    return dp.sample(dp.LogisticRegression(), data, dp.Newton(draws=40), epsilon=3.0, delta=1e-6, progress=False)
+
+
+def test_useful_draws_have_both_boxes_intervals_and_pictures(good):
+    from pydpmc.posterior.report import render
+
+    page = render(good)
+    text = " ".join(words_of(page).split())
+    assert re.search(r"Useful Intervals about [\d.]+ times as wide as without privacy\.", text)
+    assert page.count('class="banner"') == 2
+    row = good.interval(0.9).rows["beta[x0]"]
+    assert f"beta[x0] {row['estimate']:.3g} {row['se']:.3g} {row['low']:.3g} {row['high']:.3g}" in text
+    assert page.count("<svg") == 2 + 1 + 12
+
+
+def test_the_page_counts_what_it_leaves_out_and_shows_few_draws_one_by_one(good):
+    from pydpmc.posterior.report import render
+
+    page = render(good)
+    assert "The densities of the first 12 of 13 parameters:" in page
+    first = page[page.index("prior and posterior of beta[x0]") :].split("</svg>")[0]
+    assert first.count('<line class="posterior"') == 40
+    assert '<polygon class="area"' not in first
+
+
+def test_a_refused_interval_is_said_instead_of_quantiles_in_its_place(rng):
+    data = dp.Data(rng.uniform(-0.5, 0.5, (60, 2)), rng.integers(0, 2, 60), row_norm=1.0)
+    model = dp.LogisticRegression(prior=dp.Laplace(scale=1.0))
+    run = dp.plan(model, data.public, dp.Barker(steps=8000, scale=1.0, w=0.2)).run(data, progress=False)
+    from pydpmc.posterior.report import render
+
+    text = " ".join(words_of(render(run)).split())
+    assert run.verdict.usable
+    assert "No confidence interval follows from these draws: intervals need a Normal or Flat prior" in text
+    assert "(tempered, w = 0.2)" in text
+    assert "90 % confidence intervals" not in text
+
+
+def test_what_is_left_in_the_ledger_is_explained(good):
+    from pydpmc.posterior.report import render
+
+    entry = {"run": 1, "epsilon left after this run": 2.758}
+    assert "the largest epsilon that one more run may cost" in " ".join(
+        words_of(render(good, ledger_entry=entry)).split()
+    )
 
 
 def test_a_schema_shows_the_columns_as_declared(rng):
