@@ -1,4 +1,4 @@
-"""Files that are whole or absent, and that are what their names say: no planted symlink is followed."""
+"""Atomic replacement of files, and reading that never follows a planted symbolic link."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import BinaryIO
 
 NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
-NO_WAIT = getattr(os, "O_NONBLOCK", 0)  # opening a planted FIFO would wait for its other end
+NO_WAIT = getattr(os, "O_NONBLOCK", 0)  # without it, opening a planted FIFO would block
 
 
 def replace_file(path: Path, write: Callable[[BinaryIO], None], *, mode: int = 0o666, name: str | None = None) -> None:
-    """Let `write` fill a new file that then takes the place of `path`, atomically and durably.
+    """Replace `path` atomically and durably by a new file that `write` fills.
 
-    Whatever fails, `path` is as it was. The new file is made beside it, as `name`, which the caller must own: what
-    is there under that name is removed, not followed.
+    If anything fails, `path` is unchanged. The new file is first made in the same folder as `name`, which the caller
+    must own: an existing file or link of that name is removed.
     """
-    if path.exists() and not os.access(path, os.W_OK):  # a rename would not ask
+    if path.exists() and not os.access(path, os.W_OK):  # a rename does not check this
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
     unfinished = path.with_name(name or f".{secrets.token_hex(8)}.unfinished")
     unfinished.unlink(missing_ok=True)
@@ -37,7 +37,7 @@ def replace_file(path: Path, write: Callable[[BinaryIO], None], *, mode: int = 0
 
 
 def sync_directory(path: Path) -> None:
-    """Make the name of a file durable."""
+    """Flush the folder of a file, so that its name survives a crash."""
     directory = os.open(path.parent, os.O_RDONLY)
     try:
         os.fsync(directory)
@@ -51,7 +51,7 @@ def open_itself(path: Path, flags: int) -> int:
         file = os.open(path, flags | NO_FOLLOW | NO_WAIT, 0o600)
     except OSError as error:
         if path.is_symlink():
-            raise OSError(errno.ELOOP, "it is a symbolic link, which is not followed; name the file itself") from error
+            raise OSError(errno.ELOOP, "it is a symbolic link, which is not followed; give the file itself") from error
         raise
     if not stat.S_ISREG(os.fstat(file).st_mode):
         os.close(file)
@@ -60,7 +60,7 @@ def open_itself(path: Path, flags: int) -> int:
 
 
 def read_itself(path: Path, most_bytes: int | None) -> bytes | None:
-    """Return the content of a regular file that is no symlink; None if it has more than `most_bytes`."""
+    """Return the content of a regular file, never through a symlink; None if it has more than `most_bytes`."""
     with open(open_itself(path, os.O_RDONLY), "rb") as file:
         if most_bytes is not None and os.fstat(file.fileno()).st_size > most_bytes:
             return None
