@@ -48,7 +48,7 @@ class LogisticRegression(LinearPredictor):
         return 0.25
 
     def self_concordance(self, public: Public) -> float | None:
-        """Return R: in the predictor the third derivative is the second times 1 - 2p."""
+        """Return R: in the predictor, the third derivative is the second one times 1 - 2p."""
         return self.norm(public)
 
     def inverse_link(self, predictor: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""What the estimators share: parameters, the run, and what is kept of it."""
+"""The base class of the estimators."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class PrivateScore:
 
 
 class Scored:
-    """What classifiers and regressors share: a score that warns, and one that is private."""
+    """Scores of classifiers and regressors: one that warns, and one that is private."""
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return scikit-learn's score (accuracy, or R^2). It is NOT private: no guarantee covers it.

@@ -1,4 +1,4 @@
-"""What a diffusion of a given length can be expected to do, from public facts alone."""
+"""Forecast of a gradient run from public facts."""
 
 from __future__ import annotations
 
@@ -21,12 +21,14 @@ class GradientForecast:
     time
         Diffusion time: the sum of the step sizes.
     relaxation
-        Time in which the chain forgets where it was, at best: the variance of a coefficient, if the features fill all
-        directions equally.
+        Relaxation time of the chain at best: the posterior variance of a coefficient, if rows spread evenly over
+        directions.
     longest_relaxation
-        Time that the prior alone guarantees: the largest prior variance.
+        Upper bound of the relaxation time: the largest prior variance.
     effective_draws
         Effective draws of all chains together, at best.
+    clipped_at_most
+        Largest possible share of clipped gradients: 0 if a Lipschitz constant excludes clipping.
     """
 
     time: float
@@ -46,7 +48,7 @@ class GradientForecast:
         if self.relaxation is not None:
             rows.append(("relaxation time", f"{self.relaxation:.3g} at best"))
         if self.longest_relaxation is not None:
-            rows.append(("", f"{self.longest_relaxation:.3g} in a direction of which the data say nothing"))
+            rows.append(("", f"{self.longest_relaxation:.3g} in a direction that the data do not determine"))
         if self.effective_draws is not None:
             rows.append(("effective draws", f"at best about {self.effective_draws:,.0f}"))
         rows.append(("gradients clipped", "none" if self.clipped_at_most == 0.0 else "unknown, at most all"))
@@ -58,10 +60,10 @@ class GradientForecast:
             return "unknown: a forecast needs declared bounds and a public number of records (public_n)"
         if self.mixes:
             return "yes in the directions that the data determine"
-        return "barely: few effective draws" if self.effective_draws >= SOME_DRAWS else "no: too short a diffusion"
+        return "barely: few effective draws" if self.effective_draws >= SOME_DRAWS else "no: too few effective draws"
 
     def advice(self, private: bool) -> list[str]:
-        """Return what would help."""
+        """Return suggestions for a better run."""
         if not private or self.effective_draws is None or self.mixes:
             return []
         short = ENOUGH_DRAWS / max(self.effective_draws, 1e-12)

@@ -183,4 +183,4 @@ def test_the_page_says_what_is_hidden_and_where_theta_is_kept():
     for part in ("3, the last iterate", "hidden", "kept within", "condition number", "none: convergence"):
         assert part in text
     mostly_prior = str(budgeted(epsilon=1e-3))
-    assert "mostly prior" in mostly_prior
+    assert "mostly reflect the prior" in mostly_prior
