@@ -118,7 +118,7 @@ class _LogLines:
             self.close()
 
     def _show_quarters(self, done: int) -> None:
-        """Show every quarter of the steps that was passed and no other number: a chunk is what some time allows."""
+        """Show each passed quarter of the steps and no other number: the size of a chunk depends on its duration."""
         for quarter in range(int(self._next) + 1, 4 * done // self._steps + 1):
             self._unseen = f"{-(-quarter * self._steps // 4):,} of {self._steps:,} steps"
             self._next = quarter

@@ -98,7 +98,7 @@ class Scored:
         return PrivateScore(_noised_share(points, most, float(epsilon), guarantee.adjacency, seed), guarantee, entry)
 
     def _score_guarantee(self, epsilon: float, seed: int | None) -> acc.Guarantee:
-        """Return the price, void where the estimator itself shows the records: points would depend on all of them."""
+        """Return the guarantee of a score; it is void if the fit is void, because points depend on the fit."""
         fitted = self.posterior_.guarantee  # type: ignore[attr-defined]
         reasons = [reason for reason in (fitted.void, None if seed is None else SEEDED) if reason is not None]
         return acc.compose(

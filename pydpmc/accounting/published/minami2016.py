@@ -1,7 +1,8 @@
 """The bounds of Minami et al. (2016), for comparison: pydpmc charges what `events/posterior_draw.py` proves.
 
-Theorem 7 and corollary 8 bound the tail of the log-likelihood ratio of two Gibbs posteriors; theorem 15 is the Gaussian
-mean; theorem 21 (Dalalyan) counts the steps after which Langevin Monte Carlo is near its target. All under `replace`.
+Theorem 7 and corollary 8 bound the tail of the log-likelihood ratio of two Gibbs posteriors, theorem 15 treats the
+Gaussian mean, and theorem 21 (Dalalyan) counts the steps after which Langevin Monte Carlo is near its target. All hold
+under `replace`.
 """
 
 from __future__ import annotations
