@@ -64,9 +64,7 @@ def _as_given(request: Request) -> Settings:
 
 
 def _without_privacy(request: Request) -> Settings:
-    sampler = request.sampler
-    steps = sampler.steps or DEFAULT_STEPS
-    scale = sampler.given_scale
+    steps, scale = request.sampler.steps or DEFAULT_STEPS, request.sampler.given_scale
     return settings_at(request, steps, natural_scale(request, LONGEST_STEP) if scale is None else scale)
 
 
