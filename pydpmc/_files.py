@@ -1,4 +1,4 @@
-"""Files that are whole or absent, and that are what their names say: no planted symlink is followed."""
+"""Atomic replacement of files, and reading that never follows a planted symbolic link."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ else:
 
 BINARY = getattr(os, "O_BINARY", 0)  # Windows translates line ends otherwise
 NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
-NO_WAIT = getattr(os, "O_NONBLOCK", 0)  # opening a planted FIFO would wait for its other end
+NO_WAIT = getattr(os, "O_NONBLOCK", 0)  # without it, opening a planted FIFO would block
 
 
 def replace_file(path: Path, write: Callable[[BinaryIO], None], *, mode: int = 0o666, name: str | None = None) -> None:
-    """Let `write` fill a new file that then takes the place of `path`, atomically and durably.
+    """Replace `path` atomically and durably by a new file that `write` fills.
 
-    Whatever fails, `path` is as it was. The new file is made beside it, as `name`, which the caller must own: what
-    is there under that name is removed, not followed.
+    If anything fails, `path` is unchanged. The new file is first made in the same folder as `name`, which the caller
+    must own: an existing file or link of that name is removed.
     """
-    if path.exists() and not os.access(path, os.W_OK):  # a rename would not ask
+    if path.exists() and not os.access(path, os.W_OK):  # a rename does not check this
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
     unfinished = path.with_name(name or f".{secrets.token_hex(8)}.unfinished")
     unfinished.unlink(missing_ok=True)
@@ -82,7 +82,7 @@ def _refuse_link(cause: OSError | None) -> None:
 
 
 def read_itself(path: Path, most_bytes: int | None) -> bytes | None:
-    """Return the content of a regular file that is no symlink; None if it has more than `most_bytes`."""
+    """Return the content of a regular file, never through a symlink; None if it has more than `most_bytes`."""
     with open(open_itself(path, os.O_RDONLY), "rb") as file:
         if most_bytes is not None and os.fstat(file.fileno()).st_size > most_bytes:
             return None

@@ -1,4 +1,4 @@
-"""Packages that are imported when they are used: the extras, and slow ones."""
+"""Lazy imports of optional packages and of packages that are slow to import."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .errors import MissingExtraError
 
 
 def require(module: str, extra: str, purpose: str) -> Any:
-    """Return an optional module, or say which extra brings it.
+    """Import an optional module; if it is absent, say which extra installs it.
 
     Examples
     --------
@@ -24,7 +24,7 @@ def require(module: str, extra: str, purpose: str) -> Any:
 
 
 class _Lazy:
-    """A module that is imported when its first function is used."""
+    """A module that is imported at its first use."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -33,4 +33,4 @@ class _Lazy:
         return getattr(importlib.import_module(self._name), name)
 
 
-special: Any = _Lazy("scipy.special")  # importing it takes as long as all the rest
+special: Any = _Lazy("scipy.special")  # its import takes as long as the rest of pydpmc

@@ -1,4 +1,4 @@
-"""Checks of public numbers, in full sentences that name the argument, and names as a page can show them."""
+"""Checks of public arguments, whose errors name the argument, and escaping of names that are shown."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LONGEST_TEXT = 60
 
 
 def whole(value: Any, name: str, least: int = 1, most: int | None = None) -> int:
-    """Return a whole number from `least` to `most`, also if written as a float such as 1e5, or refuse it.
+    """Return a whole number from `least` to `most`, or refuse it; a float such as 1e5 is accepted.
 
     Examples
     --------
@@ -81,12 +81,14 @@ def small_delta(value: Any, name: str = "delta") -> float:
     """Return a delta that a budget may have, or refuse it."""
     found = number(value, name)
     if not 0 < found <= 1e-3:
-        raise InvalidArgument(f"{name} must lie in (0, 0.001], not {value!r}: it is the chance of no protection at all")
+        raise InvalidArgument(
+            f"{name} must lie in (0, 0.001], not {value!r}: it is the probability that the protection fails entirely"
+        )
     return found
 
 
 def reals(value: Any, name: str) -> npt.NDArray[np.float64]:
-    """Return real numbers as a new array, or refuse what is not made of them."""
+    """Return a new array of real numbers, or refuse anything else."""
     try:
         array = np.asarray(value)
     except ValueError:  # rows of different lengths
@@ -97,7 +99,7 @@ def reals(value: Any, name: str) -> npt.NDArray[np.float64]:
 
 
 def one_of(value: Any, name: str, choices: Collection[str]) -> None:
-    """Refuse what is not among the choices."""
+    """Refuse a value that is not among the choices."""
     if not isinstance(value, str) or value not in choices:
         two = " or ".join(f'"{choice}"' for choice in choices)
         wanted = two if len(choices) == 2 else f"one of {', '.join(choices)}"
@@ -105,7 +107,7 @@ def one_of(value: Any, name: str, choices: Collection[str]) -> None:
 
 
 def yes_or_no(value: Any, name: str) -> None:
-    """Refuse what is neither True nor False."""
+    """Refuse a value that is neither True nor False."""
     if not isinstance(value, bool):
         raise WrongType(f"{name} must be True or False, not {given(value)}")
 
@@ -120,7 +122,7 @@ def names_of(parameters: Any) -> list[str]:
 
 
 def file_path(value: Any, name: str) -> Path:
-    """Return a path, or refuse what names no file."""
+    """Return a path, or refuse a value that is not one."""
     if not isinstance(value, (str, os.PathLike)):
         raise WrongType(f"{name} must be the path of a file, not {given(value)}")
     return Path(value)
@@ -128,7 +130,7 @@ def file_path(value: Any, name: str) -> Path:
 
 @contextmanager
 def usable(path: Path, name: str) -> Iterator[None]:
-    """Name the file that cannot be read or written, and why."""
+    """Turn errors of the operating system into ours, which name the file and the reason."""
     try:
         yield
     except FileNotFoundError as error:
@@ -138,7 +140,7 @@ def usable(path: Path, name: str) -> Iterator[None]:
 
 
 def given(value: Any) -> str:
-    """Return what was given, for an error: a short value as it is, an array by its shape and type alone.
+    """Describe a value for an error message: a short value as it is, an array by its shape and type only.
 
     Examples
     --------
@@ -162,12 +164,12 @@ def _described(least: int, most: int | None) -> str:
     return "positive whole number" if least == 1 else f"whole number of at least {least}"
 
 
-ESCAPED = ("Cc", "Cf", "Cs", "Zl", "Zp")  # controls, invisible formats, surrogates, separators of lines
-JOINERS = "\u200c\u200d"  # invisible too, but Persian and emoji are spelt with them
+ESCAPED = ("Cc", "Cf", "Cs", "Zl", "Zp")  # control and format characters, surrogates, line separators
+JOINERS = "\u200c\u200d"  # invisible, but Persian words and emoji need them
 
 
 def visible(text: str) -> str:
-    r"""Return the text with every character that is not to be seen written as an escape.
+    r"""Return the text with every invisible character escaped.
 
     Examples
     --------
@@ -180,7 +182,7 @@ def visible(text: str) -> str:
 
 
 def visible_html(text: str) -> str:
-    """Return the text as HTML shows it: escaped, and `visible`.
+    """Return the text escaped for HTML, with invisible characters escaped too.
 
     Examples
     --------

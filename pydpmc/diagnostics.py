@@ -1,6 +1,6 @@
-"""Effective sample size and R-hat: post-processing of released draws only.
+"""Effective sample size and R-hat, computed from released draws only.
 
-Rank-normalised split R-hat and bulk ESS as in Vehtari et al. 2021 (Bayesian Analysis 16).
+They are the bulk ESS and the rank-normalised split R-hat of Vehtari et al. (2021).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def _constant(draws: Floats) -> bool:
 
 
 def ess(draws: Floats) -> float:
-    """Return the bulk effective sample size of one quantity, draws of shape (chain, draw)."""
+    """Return the bulk effective sample size of one quantity from draws of shape (chain, draw)."""
     if _constant(draws):
         return float("nan")
     chains = _rank_normalised(_split(draws))

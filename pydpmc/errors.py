@@ -1,4 +1,4 @@
-"""What can go wrong, as types a caller can catch."""
+"""The errors that pydpmc raises."""
 
 
 class PydpmcError(Exception):
@@ -10,7 +10,7 @@ class InvalidArgument(PydpmcError, ValueError):
 
 
 class WrongType(PydpmcError, TypeError):
-    """An argument is not of the kind that is needed; the message names it and says what was given."""
+    """An argument has the wrong type; the message names it and says what was given."""
 
 
 class UnusableFile(PydpmcError, OSError):
@@ -22,7 +22,7 @@ class MissingFile(UnusableFile, FileNotFoundError):
 
 
 class InternalError(PydpmcError, RuntimeError):
-    """Something that should not happen: a bug in pydpmc, or a computation that did not converge."""
+    """A bug in pydpmc, or a computation that did not converge."""
 
 
 class UnsupportedEventError(PydpmcError, ValueError):
@@ -38,11 +38,11 @@ class HopelessPlan(PydpmcError, ValueError):
 
 
 class NotConvergedError(PydpmcError, RuntimeError):
-    """Inner chains failed their check: nothing is released, but the refusal itself counts as spent."""
+    """Inner chains failed their convergence check: nothing is released, but the budget is spent."""
 
 
 class NotPrivateError(PydpmcError, ValueError):
-    """A guarantee was asked of a result that has none."""
+    """A guarantee was requested from a result that has none."""
 
 
 class MissingExtraError(PydpmcError, ImportError):
@@ -58,7 +58,7 @@ class StudyError(PydpmcError, ValueError):
 
 
 class LedgerError(PydpmcError, ValueError):
-    """A ledger cannot be used as asked, or its file cannot be trusted; nothing was spent and nothing was reset."""
+    """A ledger refuses an operation, or its file cannot be trusted; nothing was spent and nothing was reset."""
 
 
 class ResumedElsewhere(LedgerError):
@@ -78,4 +78,4 @@ class ConvergenceWarning(UserWarning):
 
 
 class NotCoveredWarning(UserWarning):
-    """What was asked for is computed from records, and no guarantee covers it."""
+    """A requested value is computed from records, and no guarantee covers it."""

@@ -1,4 +1,4 @@
-"""Numbers for people, rounded against ourselves."""
+"""Numbers as text, rounded so that a guarantee is never overstated."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 
 
 def upper(value: float, digits: int = 6) -> str:
-    """A bound in so many digits, never below the number itself.
+    """Return a number with this many significant digits, rounded up.
 
     Examples
     --------
@@ -18,7 +18,7 @@ def upper(value: float, digits: int = 6) -> str:
 
 
 def lower(value: float, digits: int = 6) -> str:
-    """A noise level in so many digits, never above the number itself.
+    """Return a number with this many significant digits, rounded down.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Privacy accounting: describe what is released, get epsilon and delta that are never understated.
+"""Privacy accounting: describe what is released, and get an epsilon and delta that are never understated.
 
 >>> from pydpmc import accounting as acc
 >>> g = acc.compose([(acc.AcceptBit(shift=0.063), 250)], adjacency="replace")

@@ -1,7 +1,7 @@
-"""The largest parameter that a budget pays for.
+"""The largest parameter that fits a budget.
 
-The first guess comes from the variance of the losses, the next from rough costs, the others from the costs found so
-far: those of mu-GDP are nearly theirs. What is returned was itself found to be within the budget.
+The first guess matches the variance of the losses, the second a rough cost; later guesses interpolate the exact costs,
+which nearly follow those of mu-GDP. The exact cost of the result is always checked against the budget.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ MakeItems = Callable[..., Iterable[tuple[Event, int] | Guarantee]]
 LARGEST_COUNT = 10**12
 PRECISION = 1e-5
 NEARLY = 1.001
-FARTHEST = 64.0  # times what is known to be affordable: how far a guess may reach
+FARTHEST = 64.0  # a guess is at most this many times the largest parameter known to fit
 MOST_FIRST_GUESSES, CLOSE, CLOSER, VERY_CLOSE = 6, 0.1, 0.05, 0.01
-TOO_FAR = 16.0  # the step back from what costs infinitely much
+TOO_FAR = 16.0  # a parameter of infinite cost is divided by this
 
 
 def calibrate(
@@ -39,21 +39,20 @@ def calibrate(
     unit: str = "one record",
     unspent: float = 0.0,
 ) -> float:
-    """Largest x such that ``compose(make_items(x))`` is (epsilon, delta)-DP; the cost must grow with x.
+    """Return the largest x such that ``compose(make_items(x))`` is (epsilon, delta)-DP; the cost must grow with x.
 
     Parameters
     ----------
     make_items
-        From the parameter to what `compose` takes.
+        Maps the parameter to the items that `compose` takes.
     bracket
         Smallest and largest value allowed; needed if the parameter is real, (1, 10**12) by default otherwise.
     integer
         Whether the parameter is a whole number.
     unit
-        What is protected; guarantees among the items must speak of the same.
+        What is protected; guarantees among the items must protect the same unit.
     unspent
-        Share of epsilon that may be left: a search that may stop early is quicker, and what it finds not quite the
-        largest.
+        Share of epsilon that may be left over: the search then stops earlier, slightly below the largest x.
 
     Raises
     ------
@@ -73,7 +72,7 @@ def calibrate(
         raise InvalidArgument(f"delta must lie in [0, 1), not {delta!r}")
     if bracket is None:
         if not integer:
-            raise InvalidArgument("a real parameter needs bracket=(smallest, largest)")
+            raise InvalidArgument("bracket must be given as (smallest, largest) if integer is False")
         bracket = (1, LARGEST_COUNT)
     if not 0 < bracket[0] <= bracket[1]:
         raise InvalidArgument(f"bracket must be (smallest, largest), positive and in this order, not {bracket!r}")
@@ -82,7 +81,7 @@ def calibrate(
     return search.largest(*bracket)
 
 
-def about_largest(
+def approximate_largest(
     guarantee: Callable[[float], Guarantee],
     epsilon: float,
     delta: float,
@@ -90,8 +89,8 @@ def about_largest(
     bracket: tuple[float, float],
     integer: bool,
 ) -> float:
-    """About what `calibrate` finds, delta above 0, to compare runs none of which is used: it may cost too much."""
-    return _Search(guarantee, epsilon, epsilon, delta, adjacency, integer).about_largest(*bracket)
+    """Approximate `calibrate` for delta > 0, for ranking only: the result may exceed the budget."""
+    return _Search(guarantee, epsilon, epsilon, delta, adjacency, integer).approximate_largest(*bracket)
 
 
 class _Search:
@@ -108,13 +107,13 @@ class _Search:
         self.target, self.enough, self.budget_delta = epsilon, enough, delta
         self.aim = 0.5 * (enough + epsilon)
         self.adjacency, self.integer = adjacency, integer
-        self.fixed = 0.0  # size of what is paid whatever the parameter
-        self.exponent = 1.0 if integer else 0.5  # of the size, in the parameter; until two points are known
+        self.fixed = 0.0  # the part of the size that does not depend on the parameter
+        self.exponent = 1.0 if integer else 0.5  # parameter ~ size^exponent; refined once two points are known
         self.known: dict[float, float] = {}
         self.last = math.nan
 
     def cost(self, x: float) -> float:
-        """The full cost, unless the events alone are beyond the budget: then about that."""
+        """Exact cost; a rough one if the events alone exceed the budget."""
         if x not in self.known:
             given = self.guarantee(x)
             alone = dataclasses.replace(given, total_variation=0.0)
@@ -124,7 +123,7 @@ class _Search:
         return self.known[x]
 
     def _left(self, given: Guarantee) -> float:
-        """About what is left of delta beside the random numbers, at least half."""
+        """Approximate delta that remains after the total variation is paid, at least half."""
         paid = (1.0 + math.exp(min(self.target, 700.0))) * given.total_variation
         return max(self.budget_delta - paid, 0.5 * self.budget_delta)
 
@@ -136,20 +135,17 @@ class _Search:
                 break
             x = self._between(low, high) if attempt % 8 == 0 else self._guess(low, high)
             self.last = x
-            if self.cost(x) <= self.target:
-                low = x
-            else:
-                high = x
+            low, high = (x, high) if self.cost(x) <= self.target else (low, x)
         return low
 
-    def about_largest(self, smallest: float, limit: float) -> float:
+    def approximate_largest(self, smallest: float, limit: float) -> float:
         x = self._first_guess(smallest, limit, CLOSER)
         if x == smallest and self._rough_size(x) > self._size(self.target):
             raise BudgetError(f"even {smallest:g} costs more than the budget {self.target:g}")
         return x
 
     def _affordable(self, smallest: float, limit: float) -> float:
-        """Something within the budget, and not far from the most."""
+        """Return a parameter that fits the budget and is close to the largest."""
         x = self._first_guess(smallest, limit, VERY_CLOSE)
         if x == limit and self._quick_cost(x) <= self.target:
             return x
@@ -166,7 +162,7 @@ class _Search:
         return smallest
 
     def _quick_cost(self, x: float) -> float:
-        """A valid cost, but loose; infinite where there is none that is quickly found."""
+        """Return a valid but loose cost that needs no grid; infinite if there is none."""
         given = self.guarantee(x)
         if self.budget_delta == 0.0 or not given.events or given.total_variation > 0.0 or given.void is not None:
             return math.inf
@@ -174,7 +170,7 @@ class _Search:
         return min((bound.epsilon(self.budget_delta) for bound in quick), default=math.inf)
 
     def _first_guess(self, smallest: float, limit: float, close: float) -> float:
-        """Where the variance of the loss, then a rough cost, is that of the Gaussian mechanism that can be paid for."""
+        """Match the variance of the loss, then a rough cost, to the largest Gaussian mechanism within the budget."""
         if self.budget_delta == 0.0 or smallest == limit:
             return smallest
         x = limit
@@ -216,11 +212,11 @@ class _Search:
         return min(max(math.floor(middle), low + 1), high - 1) if self.integer else middle
 
     def _guess(self, low: float, high: float) -> float:
-        """Where a curve through the two nearest known costs meets the budget, inside (low, high)."""
+        """Interpolate the two costs nearest to the budget; the guess lies inside (low, high)."""
         x = min(self._towards_budget(), FARTHEST * low)
         if self.integer:
             return self._guess_count(low, high, x)
-        x *= 1 + (PRECISION / 3 if self.last == low else -PRECISION / 3)  # to the side not yet closed
+        x *= 1 + (PRECISION / 3 if self.last == low else -PRECISION / 3)  # towards the end that moved less recently
         return x if low < x < high else self._between(low, high)
 
     def _guess_count(self, low: float, high: float, x: float) -> float:
@@ -234,9 +230,9 @@ class _Search:
         return self._meeting_point({x: self._size(self.known[x]) for x in nearest[1::-1]})
 
     def _meeting_point(self, sizes: dict[float, float]) -> float:
-        """Where the size is that of the budget: beyond what is always paid, a power of the parameter.
+        """Solve size(x) = size of the budget, where size - fixed is a power of x.
 
-        Counts cost nearly what a Gaussian mechanism costs, the square of whose mu grows by the same each use.
+        For counts the power is nearly 1, because mu^2 of a Gaussian mechanism grows linearly in the number of uses.
         """
         (other, far), (x, size) = [(0.0, 0.0), *sizes.items()][-2:]
         wanted, here, there = (self._beyond_fixed(value) for value in (self._size(self.aim), size, far))
@@ -248,7 +244,7 @@ class _Search:
         return max(size - self.fixed, 1e-6 * size)
 
     def _size(self, epsilon: float) -> float:
-        """The squared mu of the Gaussian mechanism of that cost."""
+        """Return mu^2 of the Gaussian mechanism that costs this epsilon."""
         if not (0.0 < epsilon < math.inf) or self.budget_delta == 0.0:
             return epsilon
         return largest_mu(epsilon, self.budget_delta) ** 2

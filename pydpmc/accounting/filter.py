@@ -1,8 +1,7 @@
-"""Which releases a budget still pays for, if each may be chosen after the earlier ones were seen.
+"""A privacy filter: which releases still fit a budget if each is chosen after the earlier ones were seen.
 
-Claim: whatever was let through, in any order and chosen in any way, is together (epsilon, delta)-DP. Composing the
-events of all releases does not prove that: it prices parameters that were fixed in advance. Proof:
-docs/privacy/ledger.md.
+Claim: all admitted releases together are (epsilon, delta)-DP, however adaptively they were chosen. Ordinary composition
+does not prove that, because it needs parameters that are fixed in advance. Proof: docs/privacy/ledger.md.
 """
 
 from __future__ import annotations
@@ -20,13 +19,26 @@ from .events.gaussian import gdp_delta, gdp_epsilon
 from .filter_cover import cover, exact_square
 from .guarantee import Guarantee
 
-GAUSSIAN_SHARE, BESIDE_SHARE, VARIATION_SHARE = 0.74, 0.25, 0.01  # of delta
-NEXT_PART = 1 / 8  # of what is left beside the Gaussians, for one release
+# Shares of delta for the Gaussian covers, for what the covers miss, and for the total variation.
+GAUSSIAN_SHARE, BESIDE_SHARE, VARIATION_SHARE = 0.74, 0.25, 0.01
+NEXT_PART = 1 / 8  # each release may take this part of what remains of the second share
 
 
 @dataclass(frozen=True)
 class Charge:
-    """What one release takes of each purse; `mu_squared` is infinite if it was only allowed as the sole release."""
+    """What one release takes of each part of the budget.
+
+    Attributes
+    ----------
+    mu_squared
+        mu^2 of the Gaussian mechanism that covers it; infinite if it was admitted as the only release.
+    beside
+        The delta by which it may exceed that Gaussian mechanism.
+    total_variation
+        Distance of the released random numbers from the laws that are accounted.
+    pure_epsilon
+        Sum of the pure epsilons of its events.
+    """
 
     mu_squared: float
     beside: float
@@ -36,7 +48,7 @@ class Charge:
 
 @dataclass(frozen=True)
 class PrivacyFilter:
-    """A budget and what was taken of it.
+    """A budget and the charges against it.
 
     Examples
     --------
@@ -54,7 +66,7 @@ class PrivacyFilter:
 
     @cached_property
     def mu_squared(self) -> float:
-        """Of the largest Gaussian mechanism that the Gaussian share of delta pays for."""
+        """mu^2 of the largest Gaussian mechanism that fits the Gaussian share of delta."""
         low, high = 0.0, 1.0
         while self._pays(high):
             low, high = high, 2.0 * high
@@ -64,7 +76,7 @@ class PrivacyFilter:
         return low * low
 
     def charge(self, guarantee: Guarantee) -> Charge:
-        """What this release would take; `BudgetError` if that is more than is left."""
+        """Return what this release takes; raise `BudgetError` if that is more than remains."""
         beside = 0.0 if exact_square(guarantee) is not None else NEXT_PART * self._left_beside
         mu = cover(guarantee, beside) if beside > 0.0 or exact_square(guarantee) is not None else math.inf
         asked = Charge(mu * mu, beside, guarantee.total_variation, _pure(guarantee))
@@ -76,12 +88,12 @@ class PrivacyFilter:
         raise BudgetError(self._refusal(guarantee) if after._variation_fits else self._imprecise())
 
     def after(self, charge: Charge) -> PrivacyFilter:
-        """The same budget with one more charge."""
+        """Return the same budget with one more charge."""
         return replace(self, charges=(*self.charges, charge))
 
     @property
     def remaining(self) -> float:
-        """Epsilon, at the budget's delta, of the largest Gaussian mechanism that is still paid for."""
+        """Epsilon, at the budget's delta, of the largest Gaussian mechanism that still fits."""
         if not self.charges:
             return self.epsilon
         left = self.mu_squared - self._taken("mu_squared")
@@ -89,11 +101,11 @@ class PrivacyFilter:
 
     @property
     def remaining_pure(self) -> float:
-        """Epsilon of the largest pure release that is still paid for."""
+        """Epsilon of the largest pure release that still fits."""
         return max(0.0, self.epsilon - self._taken("pure_epsilon"))
 
     def in_words(self) -> str:
-        """What is left, for a person."""
+        """Return the remaining budget as text."""
         pure = self.remaining_pure
         words = f"epsilon = {lower(self.remaining, 4)} at delta = {self.delta!r}"
         return words + (f", or pure epsilon = {lower(pure, 4)}" if pure > self.remaining else "")
@@ -101,15 +113,15 @@ class PrivacyFilter:
     def _refusal(self, guarantee: Guarantee) -> str:
         return (
             f"the ledger cannot pay for this run, which costs epsilon = {upper(guarantee.epsilon(self.delta), 4)} at "
-            f"delta = {self.delta!r}: of ({self.epsilon:g}, {self.delta!r}) there is left {self.in_words()}. Nothing "
-            "was spent; plan a smaller run"
+            f"delta = {self.delta!r}: of its budget ({self.epsilon:g}, {self.delta!r}) there remains "
+            f"{self.in_words()}. Nothing was spent; plan a smaller run"
         )
 
     def _imprecise(self) -> str:
         return (
-            f"at epsilon = {self.epsilon:g} the precision of this run's random numbers, which counts e^epsilon times, "
-            f"takes more of delta = {self.delta!r} than is set aside for it. Nothing was spent; choose a ledger of "
-            "smaller epsilon, or a run of fewer steps"
+            f"at epsilon = {self.epsilon:g} the finite precision of this run's random numbers, which is charged "
+            f"1 + e^epsilon times, takes more of delta = {self.delta!r} than is set aside for it. Nothing was spent; "
+            "use a ledger with a smaller epsilon, or plan a run with fewer steps"
         )
 
     def _pays(self, mu: float) -> bool:
@@ -141,7 +153,7 @@ class PrivacyFilter:
 
 
 def _pure(guarantee: Guarantee) -> float:
-    """The sum of the pure epsilons, rounded up."""
+    """Return the sum of the pure epsilons, rounded up."""
     parts = [(event.pure_epsilon(guarantee.adjacency), n) for event, n in guarantee.events]
     if any(math.isinf(epsilon) for epsilon, _ in parts):
         return math.inf

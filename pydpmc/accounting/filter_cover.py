@@ -1,7 +1,7 @@
-"""The Gaussian mechanism that covers a guarantee: whatever the guarantee allows, mu-GDP and a little delta allow too.
+"""The Gaussian mechanism that covers a guarantee up to a small delta.
 
-Claim: `cover(guarantee, beside)` returns mu with h(a) <= h_mu(a) + beside at every a > 0, h the profile of the
-guarantee's events and h_mu that of mu-GDP. Proof: docs/privacy/ledger.md, lemma 1.
+Claim: `cover(guarantee, beside)` returns mu with h(a) <= h_mu(a) + beside at every a > 0, where h is the profile of the
+guarantee's events and h_mu the profile of mu-GDP. Proof: docs/privacy/ledger.md, lemma 1.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from .events.base import Floats
 from .events.gaussian import gdp_delta
 from .guarantee import Guarantee
 
-NODES = 20  # where the profile is computed; between them it lies below its chords
-CELLS = 4096  # in each of which the largest of the one is compared with the least of the other
+NODES = 20  # the profile is computed at these losses; it is convex, so its chords bound it in between
+CELLS = 4096  # in each cell the largest value of the chords is compared with the least value of mu-GDP
 LARGEST_MU = 50.0
 PRECISION = 1e-4
 
 
 def cover(guarantee: Guarantee, beside: float) -> float:
-    """Smallest mu found, infinite if there is none up to `LARGEST_MU`.
+    """Return the smallest mu found; infinite if there is none up to `LARGEST_MU`.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def cover(guarantee: Guarantee, beside: float) -> float:
 
 
 def exact_square(guarantee: Guarantee) -> float | None:
-    """The squared mu of a composition of unsampled Gaussians alone, rounded up; None if there is anything else."""
+    """Return mu^2 of a composition of unsampled Gaussians, rounded up; None if it contains any other event."""
     mus = [(event.gaussian_mu(guarantee.adjacency), n) for event, n in guarantee.events]
     if any(mu is None for mu, _ in mus):
         return None
@@ -57,7 +57,7 @@ def exact_square(guarantee: Guarantee) -> float | None:
 
 
 def _profile(guarantee: Guarantee, beside: float) -> tuple[Floats, Floats]:
-    """Upper bounds of the profile from loss 0 to where it has fallen to `beside`."""
+    """Return losses from 0 to where the profile has fallen to `beside`, and upper bounds of the profile there."""
     last = guarantee.epsilon(beside)
     if not math.isfinite(last) or last == 0.0:
         return np.array([0.0, last]), np.array([guarantee.delta(0.0), beside])
@@ -66,7 +66,7 @@ def _profile(guarantee: Guarantee, beside: float) -> tuple[Floats, Floats]:
 
 
 def _covers(mu: float, losses: Floats, profile: Floats, beside: float) -> bool:
-    """Whether mu-GDP and `beside` lie above the chords: both fall, so the ends of each cell decide."""
+    """Return whether h_mu + `beside` lies above the chords; both decrease, so the ends of each cell decide."""
     if losses[-1] == 0.0:
         return True
     fine: Floats = np.linspace(0.0, losses[-1], CELLS + 1)

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 class Guarantee:
     """Differential privacy of everything released, as a curve: `epsilon(delta)` and `delta(epsilon)`.
 
-    `assumptions` is empty exactly when the guarantee is unconditional. `void` is a reason why there is none.
-    `total_variation` bounds how far all that was released is from the events as described, because of random numbers
-    of finite precision; it costs (1 + e^epsilon) times itself in delta.
+    `assumptions` is empty exactly when the guarantee is unconditional. `void` says why there is no guarantee, or is
+    None. `total_variation` bounds the distance between the released random numbers, which have finite precision, and
+    the events as described; it adds (1 + e^epsilon) total_variation to delta.
     """
 
     events: Uses
@@ -60,7 +60,7 @@ class Guarantee:
 
     @cached_property
     def _ordered(self) -> Uses:
-        """The events in an order of their own: the same ones are then priced once."""
+        """The events in a canonical order, so that the cache prices equal compositions once."""
         return tuple(sorted(self.events, key=repr))
 
     def _variation_cost(self, epsilon: float) -> float:
@@ -69,9 +69,9 @@ class Guarantee:
         return (1.0 + math.exp(epsilon)) * self.total_variation if epsilon < 700.0 else math.inf
 
     def _epsilon_with_variation(self, exact: float, delta: float) -> float:
-        """An epsilon, nearly the smallest, with delta(epsilon) + (1 + e^epsilon) total_variation <= delta."""
+        """Return nearly the smallest epsilon with delta(epsilon) + (1 + e^epsilon) total_variation <= delta."""
         guess = exact * (1.0 + 1e-6) + 1e-9
-        # The epsilon at what is left of delta, from below: never beyond the smallest by more than 1e-6.
+        # A fixed-point iteration from below: the result exceeds the smallest epsilon by at most 1e-6 of it.
         for _ in range(8):
             left = delta - self._variation_cost(guess)
             if left <= 0.0:
@@ -85,7 +85,7 @@ class Guarantee:
         return least_epsilon(self.delta, delta, exact, math.log(delta / self.total_variation))
 
     def statement(self, delta: float = 1e-6) -> str:
-        """The guarantee as a paragraph for a person."""
+        """Return the guarantee as a paragraph of text."""
         return statement(self, delta)
 
     def __repr__(self) -> str:
@@ -97,7 +97,7 @@ class Guarantee:
         return f"Guarantee([{uses}], {shown})"
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, strings and lists, e.g. for JSON."""
+        """Return plain numbers, strings and lists, e.g. for JSON."""
         return {
             "events": [[event_to_dict(event), n] for event, n in self.events],
             "adjacency": self.adjacency,
@@ -109,7 +109,7 @@ class Guarantee:
 
     @classmethod
     def from_dict(cls, saved: dict[str, Any]) -> Guarantee:
-        """The inverse of `to_dict`; an unknown event, or a value of another type, is refused."""
+        """Invert `to_dict`; refuse an unknown event or a value of the wrong type."""
         require_types(saved)
         return cls(
             events=tuple((event_from_dict(event), n) for event, n in saved["events"]),
@@ -121,12 +121,12 @@ class Guarantee:
         )
 
     def to_dp_accounting(self) -> DpEvent:
-        """The same events as a `dp_accounting.DpEvent` (extra ``pydpmc[accounting]``).
+        """Return the same events as a `dp_accounting.DpEvent` (extra ``pydpmc[accounting]``).
 
         Price it under the same neighbours: ``NeighboringRelation.REPLACE_ONE`` for `replace`. No accountant of that
-        library then states less than `epsilon` does; its PLD accountant states more for Gaussians without sampling.
-        It has no word for `total_variation`, which is left out where it is at most 1e-9 and refused above: add
-        (1 + e^epsilon) total_variation to any delta that is computed from the event.
+        library then states a smaller epsilon than `epsilon` does; its PLD accountant states a larger one for Gaussians
+        without sampling. A DpEvent cannot express `total_variation`: up to 1e-9 it is left out, and you must add
+        (1 + e^epsilon) total_variation to any delta computed from the event; a larger one is refused.
         """
         from .interchange import to_dp_accounting
 
@@ -142,7 +142,7 @@ def compose(
     unit: str = "one record",
     total_variation: float = 0.0,
 ) -> Guarantee:
-    """The guarantee of using events together, adaptively, each a number of times.
+    """Return the guarantee of the adaptive composition of events, each used a number of times.
 
     Examples
     --------
@@ -162,9 +162,9 @@ def compose(
 
 
 def combine(guarantees: Sequence[Guarantee]) -> Guarantee:
-    """The guarantee of several releases about the same records together.
+    """Return the guarantee of several releases about the same records together.
 
-    All must speak of the same neighbours and the same unit; the assumptions and the voids add up.
+    All must have the same adjacency and the same unit; assumptions and reasons for being void accumulate.
     """
     if not guarantees:
         raise InvalidArgument("guarantees must hold at least one guarantee")
@@ -175,7 +175,7 @@ def combine(guarantees: Sequence[Guarantee]) -> Guarantee:
         if (other.adjacency, other.unit) != (first.adjacency, first.unit):
             raise InvalidArgument(
                 f"cannot combine a guarantee for {first.unit} under {first.adjacency!r} with one for "
-                f"{other.unit} under {other.adjacency!r}"
+                f"{other.unit} under {other.adjacency!r}: unit and adjacency must be the same"
             )
     holding = [g for g in guarantees if g.events or g.assumptions or g.void is not None or g.total_variation]
     if len(holding) == 1:

@@ -1,4 +1,4 @@
-"""To and from the events of dp_accounting, which is imported only here and only when asked."""
+"""Conversion to and from the events of dp_accounting, an optional package."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .guarantee import Guarantee, compose
 if TYPE_CHECKING:
     from dp_accounting import DpEvent
 
-NEGLIGIBLE_VARIATION = 1e-9  # what may be left out of delta / (1 + e^epsilon) when others do the sum
+NEGLIGIBLE_VARIATION = 1e-9  # an export may leave out a total variation up to this
 
 
 def _library() -> Any:
@@ -26,10 +26,10 @@ def _library() -> Any:
 
 
 def from_dp_event(event: DpEvent, adjacency: str = "add_remove") -> Guarantee:
-    """The guarantee, by our accounting, of a `dp_accounting.DpEvent`; unknown events are refused.
+    """Return the guarantee that our accounting gives to a `dp_accounting.DpEvent`; refuse unknown events.
 
-    Its noise multiplier is, as ours, the noise over the clipping norm, under both adjacencies. What `to_dp_accounting`
-    wrote under `replace` comes back dearer than it was, and never cheaper.
+    Its noise multiplier is read as noise over clipping norm under both adjacencies. An event that `to_dp_accounting`
+    exported under `replace` therefore never costs less after a round trip, and may cost more.
     """
     return compose(_uses(event, 1, _library()), adjacency)
 
@@ -58,12 +58,12 @@ def _one_event(event: DpEvent, dpa: Any) -> Event:
 
 
 def to_dp_accounting(guarantee: Guarantee) -> DpEvent:
-    """The events of a guarantee in the terms of dp_accounting; what it cannot express is refused.
+    """Return the events of a guarantee as a DpEvent; refuse what dp_accounting cannot express.
 
-    Under `replace` its accountants do not agree on what a noise multiplier is: RDP reads the noise over the largest
-    change between neighbours, PLD the noise over the clipping norm. An event is exported in the first sense, so that
-    neither states less than it costs; PLD with ``REPLACE_ONE`` states more. Poisson samples, which RDP refuses under
-    `replace`, are exported in the second sense.
+    Under `replace` its accountants define the noise multiplier differently: RDP as noise over the largest change
+    between neighbours, PLD as noise over the clipping norm. The first definition is exported, so that neither
+    understates epsilon; PLD with ``REPLACE_ONE`` overstates it. RDP refuses Poisson samples under `replace`, so for
+    these the second definition is exported.
     """
     dpa = _library()
     if guarantee.total_variation > NEGLIGIBLE_VARIATION:

@@ -1,4 +1,4 @@
-"""A guarantee in words."""
+"""A guarantee as a paragraph of text."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ NEIGHBOURS = {
 
 
 def statement(guarantee: Guarantee, delta: float) -> str:
-    """Unit, neighbours, what was released, epsilon at delta, assumptions."""
+    """Return epsilon at delta, the unit, the neighbours, what was released, and the assumptions."""
     if guarantee.void is not None:
         return f"There is NO differential-privacy guarantee: {visible(guarantee.void)}."
     released = "; ".join(f"{n} x {event.describe()}" for event, n in guarantee.events) or "nothing"
-    released = released.replace("record", guarantee.unit.removeprefix("one "))  # events know no other unit
+    released = released.replace("record", guarantee.unit.removeprefix("one "))  # events always speak of records
     epsilon = guarantee.epsilon(delta)
     neighbours = NEIGHBOURS[guarantee.adjacency].format(unit=guarantee.unit, units=units_of(guarantee.unit))
     return visible(
@@ -35,8 +35,8 @@ def _precision(total_variation: float) -> str:
     if total_variation == 0.0:
         return ""
     return (
-        f"Random numbers of finite precision are within {upper(total_variation, 2)} of these in total variation, which "
-        "is charged to delta. "
+        f"The random numbers have finite precision: their law is within {upper(total_variation, 2)} of the stated one "
+        "in total variation, which is charged to delta. "
     )
 
 
@@ -52,7 +52,7 @@ def _lead(assumptions: tuple[str, ...]) -> str:
 def _conditions(assumptions: tuple[str, ...]) -> str:
     if not assumptions:
         return (
-            "The guarantee is unconditional: it makes no assumption on convergence. Another run on the same records is "
-            "another release, and their costs compose."
+            "The guarantee is unconditional: it does not assume that the chains converged. Another run on the same "
+            "records is another release, and the costs compose."
         )
     return "The guarantee holds only if: " + "; ".join(assumptions) + "."

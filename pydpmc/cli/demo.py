@@ -10,7 +10,7 @@ def add(commands: Any) -> None:
     """Declare the command."""
     parser = commands.add_parser(
         "demo",
-        help="a private posterior on a data set made on the spot, beside the true values",
+        help="compare a private posterior on synthetic data with the true values",
         description="Makes a data set, plans a run within epsilon = 1, delta = 1e-6, runs it, and compares.",
     )
     parser.set_defaults(run=run)

@@ -1,4 +1,4 @@
-"""The main job on a data set the package makes itself: a private posterior beside the true values."""
+"""The demo: a private posterior on synthetic data, compared with the true values."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def add(commands: Any) -> None:
 
 
 def run(arguments: Namespace) -> None:
-    """Write the study file; never over another."""
+    """Write the study file; refuse to overwrite another."""
     from .template import template
 
     text = template(arguments.table, arguments.output)

@@ -1,4 +1,4 @@
-"""The command line. Each command is a module of ``pydpmc.commands``."""
+"""The command line. Each command is a module of ``pydpmc.cli``."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def run(arguments: Namespace) -> None:
 
 
 def _check_outputs(study: Study, overwrite: bool) -> None:
-    """Refuse what could not be written, before anything is spent."""
+    """Refuse outputs that cannot be written, before any budget is spent."""
     if "posterior" not in study.output:
         raise study.file.error("posterior must be given: where to keep the draws that were paid for", "output")
     for kind, suffixes in SUFFIXES.items():
@@ -70,7 +70,7 @@ def _check_outputs(study: Study, overwrite: bool) -> None:
 
 
 def _write(study: Study, post: Posterior) -> None:
-    """Write the draws first: they are what was paid for."""
+    """Write the outputs, first the draws, because they cost the budget."""
     paths = {kind: study.path(study.output[kind]) for kind in SUFFIXES if kind in study.output}
     post.save(paths["posterior"])
     print(f"wrote {paths['posterior']}")

@@ -1,4 +1,4 @@
-"""Study: a whole job read from a TOML file, everything checked before a record is touched."""
+"""Study: a complete run read from a TOML file and checked before a record is read."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Study:
     output: Mapping[str, Any]
 
     def plan(self, public: Public | None = None) -> Plan:
-        """Return the plan, from the declared number of records if no data set is given: no record is touched."""
+        """Return the plan; without `public` it uses the declared number of records. No record is read."""
         facts = self.declared() if public is None else public
         with self.file.errors_at("model"):
             self.model.check_public(facts)

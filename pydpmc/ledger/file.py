@@ -1,7 +1,7 @@
-"""The file of a ledger: a chain of records in SQLite, each bound to the one before, appended and never changed.
+"""The file of a ledger: an append-only chain of records in SQLite, each authenticated together with the one before.
 
-SQLite gives atomic, durable appends under a lock; the chain finds what SQLite cannot: a page of an older file, a
-flipped bit, a missing end. The key is in the file, so the chain is against accidents, not against its owner.
+SQLite gives atomic, durable appends under a lock. The chain detects what SQLite cannot: a page of an older file, a
+flipped bit, a truncated end. The key is in the file, so the chain detects accidents but not forgery by the owner.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ WHAT_TO_DO = (
 
 
 def create(path: Path, header: Record) -> bool:
-    """Write a new ledger, complete or not at all; return False if there is a file already."""
+    """Write a new ledger atomically; return False if the file exists."""
     unfinished = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
         os.close(os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))

@@ -1,4 +1,4 @@
-"""Ledger: what was spent on one data set, by whom ever, in one file that remembers."""
+"""Ledger: an append-only record of everything spent on one data set."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Ledger:
         return self._state().filter.remaining
 
     def fits(self, plan: Plan) -> bool:
-        """Return whether this plan could be run now."""
+        """Return whether this plan fits the remaining budget."""
         if not isinstance(plan, Plan):
             raise WrongType(f"plan must be what pydpmc.plan returns, not {given(plan)}")
         try:
@@ -211,7 +211,7 @@ class Ledger:
 
 
 def opened(ledger: Ledger | str | Path) -> Ledger:
-    """Return the ledger, or the one in that file."""
+    """Return the ledger itself, or open the ledger in a file."""
     return ledger if isinstance(ledger, Ledger) else Ledger(file_path(ledger, "ledger"))
 
 

@@ -1,4 +1,4 @@
-"""A ledger for people: the pages of ``pydpmc ledger``."""
+"""The pages that ``pydpmc ledger`` prints."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .ledger import Ledger
 
 
 def show(ledger: Ledger) -> str:
-    """Budget, what is left, and what the promise is."""
+    """Return the budget, what remains of it, and what it protects."""
     entries, spent = ledger.history(), ledger.spent()
     unit = f"{spent.unit}, adjacency {spent.adjacency!r}" if entries else "set by the first run"
     unfinished = sum(not entry.finished for entry in entries)
@@ -24,7 +24,7 @@ def show(ledger: Ledger) -> str:
 
 
 def history(ledger: Ledger) -> str:
-    """One line for each run, then what those rest on that hold under a condition."""
+    """Return one line for each run, then the assumptions of conditional guarantees."""
     rows = [("", "reserved (UTC)", "sampler", "steps", "chains", "epsilon alone", "state")]
     for entry in ledger.history():
         state = "finished" if entry.finished else "not finished, counts in full"
@@ -54,7 +54,7 @@ def _conditions(ledger: Ledger) -> list[str]:
 
 
 def verify(ledger: Ledger) -> str:
-    """Check and say so."""
+    """Verify the ledger and return the result as text."""
     ledger.verify()
     return f"{ledger.path}: intact, {len(ledger.history())} run(s), each charged what it costs"
 

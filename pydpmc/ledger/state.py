@@ -1,4 +1,4 @@
-"""What the records of a ledger say: which tables, which runs, what is left."""
+"""The state of a ledger, read from its records: tables, runs and the remaining budget."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FIELDS: dict[str, dict[str, Any]] = {  # of the records of each kind, by type
     "stop": {"ticket": str, "token": str},
     "commit": {"ticket": str},
 }
-REPRICED = 1 + 1e-6  # room for another version of the mathematical library
+REPRICED = 1 + 1e-6  # tolerance for other versions of the mathematical library
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ class State:
             raise damaged(self.path, "it holds a guarantee that cannot be read") from None
 
     def charge(self, guarantee: Guarantee) -> Charge:
-        """What one more run would take; refuse what the ledger cannot hold or pay for."""
+        """Return what one more run takes; refuse a run that the ledger cannot hold or pay for."""
         if guarantee.void is not None:
             raise LedgerError(f"a ledger holds runs with a guarantee, and this one has none: {guarantee.void}")
         for record in self.reservations[:1]:
@@ -179,7 +179,7 @@ def fingerprint(key: bytes, data: Data) -> str:
 
 
 def mark(key: bytes, data: Data, ticket: str) -> str:
-    """A keyed hash of the records for one run alone: two runs on one table have different marks."""
+    """A keyed hash of the records and the ticket, so that two runs on one table have different marks."""
     return hmac.digest(key, f"run {ticket} {fingerprint(key, data)}".encode(), "sha256").hex()
 
 

@@ -1,4 +1,4 @@
-"""The list of models: add yours to the imports and to ``__all__``. ``pydpmc`` exports whatever is listed."""
+"""The list of models: add yours to the imports and to ``__all__``, and ``pydpmc`` exports it."""
 
 from .base import Block as Block
 from .base import Model as Model

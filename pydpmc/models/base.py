@@ -1,4 +1,4 @@
-"""What every model states about itself, from public bounds alone."""
+"""The base class of all models, which know public bounds and never a record."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ..errors import InvalidArgument, WrongType
 from .priors import Flat, Normal, Prior
 
 Floats = npt.NDArray[np.float64]
-ROUNDING = 2.0**-53  # of one operation in double precision, relative
+ROUNDING = 2.0**-53  # relative error of one operation in double precision
 
 
 @dataclass(frozen=True)
 class Block:
-    """A named group of parameters; `positive` ones are sampled on the log scale."""
+    """A named group of parameters; a `positive` block is sampled on the log scale."""
 
     name: str
     size: int
@@ -30,20 +30,19 @@ class Block:
 
 @dataclass(frozen=True)
 class Model:
-    """A likelihood with a prior: frozen, and blind to records.
+    """A likelihood with a prior: a frozen object that never sees a record.
 
-    The Lipschitz constant L bounds ``|log p(x|theta') - log p(x|theta)| <= L |theta' - theta|`` for every
-    record within the declared bounds. Where L is known, a proposal of radius rho never needs clipping beyond
-    L rho. Where there is none, ``clip`` bounds each record's log-likelihood ratio and biases the posterior
-    whenever it acts.
+    The Lipschitz constant L satisfies ``|log p(x|theta') - log p(x|theta)| <= L |theta' - theta|`` for every record
+    within the declared bounds. If L is known, a clip of L rho never acts on a proposal of radius rho. Otherwise
+    ``clip`` bounds each record's log-likelihood ratio, and it biases the posterior whenever it acts.
     """
 
     core_name: ClassVar[str]
     needs_target: ClassVar[bool] = True
     binary_target: ClassVar[bool] = False
     one_column: ClassVar[bool] = False
-    has_second_moments: ClassVar[bool] = False  # whether the core sums g g^T of it, for SGFS
-    convex: ClassVar[bool] = False  # minus the log-likelihood, in theta
+    has_second_moments: ClassVar[bool] = False  # whether the core can sum g g^T, which SGFS needs
+    convex: ClassVar[bool] = False  # whether the negative log-likelihood is convex in theta
 
     def __post_init__(self) -> None:
         priors = self.priors()
@@ -67,48 +66,47 @@ class Model:
         return None
 
     def typical_lipschitz(self, public: Public) -> float | None:
-        """Return a slope the log-likelihood seldom exceeds, to suggest a clip bound where L is None."""
+        """Return a slope that the log-likelihood seldom exceeds, to suggest a clip if L is None."""
         return self.lipschitz(public)
 
     def smoothness(self, public: Public) -> float | None:
-        """Return the largest curvature of minus one record's log-likelihood, or None."""
+        """Return the largest curvature of one record's negative log-likelihood, or None."""
         return None
 
     def strong_convexity(self, public: Public) -> float:
-        """Return the least curvature of minus one record's log-likelihood, in any direction; 0 if unknown."""
+        """Return the least curvature of one record's negative log-likelihood in any direction; 0 if unknown."""
         return 0.0
 
     def self_concordance(self, public: Public) -> float | None:
-        """Return c with third derivative along u, v, v of one log-likelihood at most c |u| times the second along v, v.
+        """Return c such that |D^3 l[u, v, v]| <= c |u| |D^2 l[v, v]| for one record's log-likelihood l, or None.
 
-        None if there is no such bound. Only parameters with a Normal or Flat prior count; 0 means that the
-        log-likelihood is quadratic in them.
+        Only parameters with a Normal or Flat prior count; 0 means that l is quadratic in them.
         """
         return None
 
     def gradient_change(self, public: Public, adjacency: str) -> float | None:
-        """Return the largest change of the summed gradient between neighbours, whatever theta; None if unbounded."""
+        """Return the largest change of the summed gradient between neighbours over all theta; None if unbounded."""
         lipschitz = self.lipschitz(public)
         return None if lipschitz is None else (2.0 if adjacency == "replace" else 1.0) * lipschitz
 
     def gradient_error(self, public: Public, reach: float) -> float | None:
-        """Return how far the core's gradient of one record is from the exact one while |theta| <= reach, or None."""
+        """Return a bound on the error of the core's gradient of one record while |theta| <= reach, or None."""
         return None
 
     def largest_factor(self, public: Public, reach: float) -> float | None:
-        """Return what no number exceeds on the core's way to one record's gradient while |theta| <= reach, or None.
+        """Return a bound on all intermediate results of one record's gradient while |theta| <= reach, or None.
 
-        Beyond 2^250 the core leaves a record out, and whether it does may depend on theta: docs/privacy/langevin.md,
-        lemma 5.
+        The core drops a record whose intermediate results exceed 2^250, and whether it does may depend on theta:
+        docs/privacy/langevin.md, lemma 5.
         """
         return None
 
     def theta_reach(self, public: Public) -> float | None:
-        """Return a bound that no coordinate of a likelihood's maximum exceeds, or None."""
+        """Return a bound on every coordinate of the maximum-likelihood estimate, or None."""
         return None
 
     def loglik_ceiling(self) -> float:
-        """Return what a record's log-likelihood never exceeds, up to terms free of theta; infinite if unknown."""
+        """Return an upper bound of a record's log-likelihood, up to terms without theta; infinite if unknown."""
         return float("inf")
 
     def information(self, public: Public) -> float | None:
@@ -129,7 +127,7 @@ class Model:
 
     @property
     def constants(self) -> tuple[float, float]:
-        """Public constants of the likelihood, as the core wants them."""
+        """Public constants of the likelihood, in the core's format."""
         return (0.0, 0.0)
 
     @property
@@ -156,7 +154,7 @@ class Model:
         return priors[block.name]
 
     def prior_table(self, public: Public) -> Floats:
-        """Return the prior as the core wants it: a row per coordinate of theta."""
+        """Return the prior in the core's format: one row per coordinate of theta."""
         return np.concatenate([self.block_prior(b).table(b.size, b.positive) for b in self.blocks(public)])
 
     def prior_precision(self, public: Public) -> Floats:
@@ -166,7 +164,7 @@ class Model:
         )
 
     def normal_prior(self, public: Public) -> dict[str, list[float] | list[float | None]]:
-        """Return mean and precision of each coordinate's prior; precision None if it is neither normal nor flat."""
+        """Return mean and precision of each coordinate's prior; the precision is None unless it is Normal or Flat."""
         mean: list[float] = []
         precision: list[float | None] = []
         for b in self.blocks(public):
@@ -201,7 +199,7 @@ class Model:
         self.prior_table(public)
 
     def _check_labels(self, public: Public) -> None:
-        """Refuse declared bounds that leave one label; a record with a label that is none contributes nothing."""
+        """Refuse declared bounds that admit fewer than two labels."""
         if self.label_count is None or public.y_bounds is None:
             return
         low, high = public.y_bounds

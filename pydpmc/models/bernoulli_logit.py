@@ -1,4 +1,4 @@
-"""A coin with a logit-scale parameter."""
+"""Bernoulli model with a parameter on the logit scale."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class BernoulliLogit(Model):
         return 0.25
 
     def self_concordance(self, public: Public) -> float:
-        """Return 1: the third derivative is the second times 1 - 2p."""
+        """Return 1: the third derivative is the second one times 1 - 2p."""
         return 1.0
 
     def gradient_change(self, public: Public, adjacency: str) -> float:
@@ -68,7 +68,7 @@ class BernoulliLogit(Model):
         return 16 * ROUNDING
 
     def largest_factor(self, public: Public, reach: float) -> float:
-        """Return |theta|, or 1: no record is multiplied with it."""
+        """Return max(|theta|, 1): theta is not multiplied with any record."""
         return max(1.0, reach)
 
     def loglik_ceiling(self) -> float:

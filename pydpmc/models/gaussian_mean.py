@@ -12,7 +12,7 @@ from ..data.public import Public
 from .base import ROUNDING, Block, Model
 from .priors import Normal, Prior
 
-FLOAT32_ROUNDING, FLOAT32_LEAST = 2.0**-23, 2.0**-149  # of one number towards zero, relative and absolute
+FLOAT32_ROUNDING, FLOAT32_LEAST = 2.0**-23, 2.0**-149  # relative and absolute error of rounding towards zero
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class GaussianMean(Model):
         return max(norm + reach, self.sigma * self.sigma, 1.0 / self.sigma / self.sigma)
 
     def theta_reach(self, public: Public) -> float | None:
-        """Return R: the mean of the records is no further out than they are."""
+        """Return R: the mean of the records has at most the norm of the largest record."""
         return public.feature_norm
 
     def information(self, public: Public) -> float:
@@ -100,10 +100,10 @@ class GaussianMean(Model):
 
 
 def _width(public: Public, norm: float) -> float:
-    """Return how far two stored records can be from each other within `x_bounds`.
+    """Return the largest distance between two stored records within `x_bounds`.
 
-    Where `row_norm` shortens records that the bounds have let pass, what is stored may lie outside the box, and be
-    rounded to float32 there: shortening brings two records no further apart, but the roundings may.
+    If `row_norm` is declared too, a record is first clamped to the box and then scaled down, possibly out of the box,
+    and rounded to float32 there. Scaling does not increase the distance of two records, but rounding can.
     """
     if public.x_bounds is None:
         return math.inf

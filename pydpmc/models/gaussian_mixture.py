@@ -64,5 +64,5 @@ class GaussianMixture(Model):
         return None if norm is None else math.sqrt(2.0) * (norm + 2.0) / self.variance
 
     def information(self, public: Public) -> float:
-        """Return 1 / (4 variance): each record speaks of a coordinate about half the time."""
+        """Return 1 / (4 variance): about half of the records are informative about a coordinate."""
         return 0.25 / self.variance

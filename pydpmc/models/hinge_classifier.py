@@ -35,7 +35,7 @@ class HingeClassifier(LinearPredictor):
         return 1.0
 
     def information(self, public: Public) -> float | None:
-        """Return a forecast only: the hinge bends within a margin of width about 2."""
+        """Return a forecast: the hinge has curvature only within a margin of width about 2."""
         norm = self.norm(public)
         return None if norm is None else 0.25 * norm**2 / (public.width + self.intercept)
 
@@ -48,5 +48,5 @@ class HingeClassifier(LinearPredictor):
         return np.asarray(predictor > 0, dtype=np.float64)
 
     def loglik_ceiling(self) -> float:
-        """Return 0: minus a loss."""
+        """Return 0: the log-likelihood is the negative of a loss."""
         return 0.0

@@ -25,7 +25,7 @@ class HuberRegression(LinearPredictor):
     sigma
         Public scale of the residuals.
     threshold
-        Where the loss turns linear, in units of sigma.
+        Residual, in units of sigma, beyond which the loss is linear.
 
     Examples
     --------
@@ -72,5 +72,5 @@ class HuberRegression(LinearPredictor):
         return predictor
 
     def loglik_ceiling(self) -> float:
-        """Return 0: minus a loss."""
+        """Return 0: the log-likelihood is the negative of a loss."""
         return 0.0

@@ -1,4 +1,4 @@
-"""What the regression models share: a linear predictor with an optional intercept, and its public constants."""
+"""The base class of regression models: a linear predictor with an optional intercept, and its public constants."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class LinearPredictor(Model):
         return None
 
     def curvature(self) -> float | None:
-        """Return the largest second derivative of minus the log-likelihood in the linear predictor, or None."""
+        """Return the largest second derivative of the negative log-likelihood in the linear predictor, or None."""
         return None
 
     def norm(self, public: Public) -> float | None:
@@ -58,9 +58,9 @@ class LinearPredictor(Model):
         return None if curvature is None or norm is None else curvature * norm**2
 
     def gradient_error(self, public: Public, reach: float) -> float | None:
-        """Return the error of residual times row: the predictor's through the curvature, and 16 roundings of the slope.
+        """Return the error of residual times row: the predictor's error times the curvature, plus 16 roundings.
 
-        A dot product of c columns has c/8 + 7 roundings in a row; docs/privacy/langevin.md, lemma 3.
+        A dot product of c columns has a chain of c/8 + 7 roundings; docs/privacy/langevin.md, lemma 3.
         """
         slope, curvature, norm = self.slope(), self.curvature(), self.norm(public)
         if not self.convex or slope is None or curvature is None or norm is None:
@@ -69,11 +69,11 @@ class LinearPredictor(Model):
         return 1.01 * norm * (curvature * predictor + 16 * ROUNDING * slope)
 
     def largest_factor(self, public: Public, reach: float) -> float | None:
-        """Return the largest of R, |theta|, the predictor R |theta|, and the residual's scales in both directions."""
+        """Return the largest of R, |theta|, R |theta|, and the slope, the residual scale and their reciprocals."""
         slope, norm = self.slope(), self.norm(public)
         if slope is None or norm is None:
             return None
-        if slope == 0.0:  # an underflow of what is positive
+        if slope == 0.0:  # a positive slope has underflowed
             return float("inf")
         return max(norm, reach, norm * reach, slope, 1.0 / slope, self.residual_scale(), 1.0 / self.residual_scale())
 
@@ -82,7 +82,7 @@ class LinearPredictor(Model):
         return 1.0
 
     def information(self, public: Public) -> float | None:
-        """Return the forecast R^2 curvature / d: features that fill all directions equally."""
+        """Return the forecast R^2 curvature / d, assuming rows at norm R spread evenly over directions."""
         curvature, norm = self.curvature(), self.norm(public)
         if curvature is None or norm is None:
             return None

@@ -16,15 +16,15 @@ from .linear_predictor import LinearPredictor
 class LinearRegression(LinearPredictor):
     """y ~ N(x . beta, sigma^2).
 
-    Lipschitz constant: none, because a residual has no bound that holds for every beta; ``clip`` bounds each
-    record's log-likelihood ratio, and acts (biasing the posterior) only on records with large residuals. With
-    declared ``y_bounds`` the planner suggests one.
+    Lipschitz constant: none, because a residual has no bound that holds for every beta. ``clip`` bounds each record's
+    log-likelihood ratio; it acts, and biases the posterior, only on records with large residuals. With declared
+    ``y_bounds`` the planner suggests a clip.
 
     Parameters
     ----------
     prior
-        One prior for every block, or a mapping from ``"beta"``, ``"intercept"`` and ``"sigma"``. The prior of
-        sigma is stated for sigma > 0 itself; the chain moves in log sigma and accounts for the Jacobian.
+        One prior for every block, or a mapping from ``"beta"``, ``"intercept"`` and ``"sigma"``. The prior of sigma is
+        a density of sigma > 0, not of log sigma; the chain moves in log sigma and accounts for the Jacobian.
     intercept
         Whether to add an intercept.
     sigma
@@ -69,7 +69,7 @@ class LinearRegression(LinearPredictor):
         return slope if self.sigma is not None else math.hypot(slope, (span / sigma) ** 2)
 
     def information(self, public: Public) -> float | None:
-        """Return the forecast R^2 / (sigma^2 d), sigma a quarter of the declared range of y if unknown."""
+        """Return the forecast R^2 / (sigma^2 d); an unknown sigma is taken as a quarter of the range of y."""
         norm, sigma = self.norm(public), self._likely_sigma(public)
         return None if norm is None or sigma is None else (norm / sigma) ** 2 / (public.width + self.intercept)
 
@@ -91,7 +91,7 @@ class LinearRegression(LinearPredictor):
         return predictor
 
     def loglik_ceiling(self) -> float:
-        """Return 0 if sigma is known; else -log sigma has no bound."""
+        """Return 0 if sigma is known; otherwise -log sigma has no bound."""
         return float("inf") if self.sigma is None else 0.0
 
     def _likely_sigma(self, public: Public) -> float | None:

@@ -53,7 +53,7 @@ class LogisticRegression(LinearPredictor):
         return mean_of_p_q(public.base_rate, spread)
 
     def self_concordance(self, public: Public) -> float | None:
-        """Return R: in the predictor the third derivative is the second times 1 - 2p."""
+        """Return R: in the predictor, the third derivative is the second one times 1 - 2p."""
         return self.norm(public)
 
     def inverse_link(self, predictor: Floats) -> Floats:

@@ -12,15 +12,15 @@ from ..data.public import Public
 from .base import Floats
 from .linear_predictor import LinearPredictor
 
-LARGEST_LOG_MEAN = 700.0  # exp of more is infinite
+LARGEST_LOG_MEAN = 700.0  # exp of more would overflow
 
 
 @dataclass(frozen=True)
 class PoissonRegression(LinearPredictor):
     """y ~ Poisson(exp(x . beta)).
 
-    Lipschitz constant: none, because exp has no bounded slope; ``clip`` bounds each record's log-likelihood
-    ratio. With declared ``y_bounds`` the planner suggests one: R times the largest y.
+    Lipschitz constant: none, because exp has no bounded slope. ``clip`` bounds each record's log-likelihood ratio. With
+    declared ``y_bounds`` the planner suggests the slope R times the largest y.
 
     Examples
     --------
@@ -45,7 +45,7 @@ class PoissonRegression(LinearPredictor):
         return self.norm(public)
 
     def information(self, public: Public) -> float | None:
-        """Return the forecast R^2 (geometric middle of the counts) / d."""
+        """Return the forecast R^2 m / d, with m the square root of the largest declared count."""
         norm = self.norm(public)
         if norm is None or public.y_bounds is None:
             return None

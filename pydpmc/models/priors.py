@@ -37,12 +37,12 @@ class Prior:
         return _spread(getattr(self, "loc", 0.0), size, "loc")
 
     def precision(self, size: int) -> Floats:
-        """Return the Fisher information of the prior about its location, for forecasts."""
+        """Return the Fisher information of the prior about its location."""
         return np.zeros(size)
 
     def draw(self, size: int, uniforms: Floats) -> Floats:
         """Return a draw of the block made from uniforms in (0, 1)."""
-        raise InvalidArgument(f"{type(self).__name__} is not a proper prior: nothing can be drawn from it")
+        raise InvalidArgument(f"prior is {type(self).__name__}, which is improper and cannot be sampled: use Normal()")
 
 
 @dataclass(frozen=True)

@@ -23,13 +23,12 @@ MOST_CLASSES = 65_536
 class SoftmaxRegression(LinearPredictor):
     """P(y = c) proportional to exp(x . beta_c), y in {0, ..., classes - 1}.
 
-    Every class has coefficients of its own and none is the baseline, so that the prior treats all classes alike. Only
-    differences between classes are determined by the data; their sum is as wide as the prior, which must be proper.
-    With two classes and a Normal(s) prior beta_1 - beta_0 has the posterior of ``LogisticRegression`` under
-    Normal(s sqrt(2)).
+    Every class has its own coefficients and none is the baseline, so that the prior is symmetric in the classes. The
+    data determine only differences between classes; the sum keeps its prior, which must be proper. With two classes
+    and a Normal(s) prior, beta_1 - beta_0 has the posterior of ``LogisticRegression`` under Normal(s sqrt(2)).
 
-    Lipschitz constant: sqrt(2) R, because the gradient is the outer product of the residuals 1{y = c} - P(c), whose
-    norm is at most sqrt(2), and the row. Smoothness: R^2/2.
+    Lipschitz constant: sqrt(2) R, because the gradient is the outer product of the row and the residuals
+    1{y = c} - P(c), whose norm is at most sqrt(2). Smoothness: R^2/2.
 
     Parameters
     ----------
@@ -68,20 +67,20 @@ class SoftmaxRegression(LinearPredictor):
         return self.classes
 
     def blocks(self, public: Public) -> tuple[Block, ...]:
-        """Return the intercepts (if any) by class, and beta by class, then column."""
+        """Return the intercepts (if any) by class, and beta by class and then by column."""
         names = tuple(str(c) for c in range(self.classes))
         labels = tuple(f"{c},{column}" for c in names for column in public.columns)
         beta = Block("beta", self.classes * public.width, labels=labels)
         return (Block("intercept", self.classes, labels=names), beta) if self.intercept else (beta,)
 
     def check_public(self, public: Public) -> None:
-        """Refuse a table that this model cannot be fitted to, and a prior under which there is no posterior."""
+        """Refuse a table that this model cannot be fitted to, and a prior without a proper posterior."""
         super().check_public(public)
         for block in self.blocks(public):
             if isinstance(self.block_prior(block), Flat):
                 raise InvalidArgument(
-                    f"prior: Flat on {block.name} leaves no proper posterior, because adding the same to the "
-                    "coefficients of every class changes no probability; give a proper prior such as Normal()"
+                    f"prior: Flat on {block.name} gives no proper posterior, because adding one vector to the "
+                    "coefficients of every class changes no probability; use a proper prior such as Normal()"
                 )
 
     def slope(self) -> float:
@@ -93,7 +92,7 @@ class SoftmaxRegression(LinearPredictor):
         return 0.5
 
     def self_concordance(self, public: Public) -> float | None:
-        """Return sqrt(2) R: two classes' predictors differ along u by at most that times |u|."""
+        """Return sqrt(2) R: along u, the predictors of two classes differ by at most sqrt(2) R |u|."""
         norm = self.norm(public)
         return None if norm is None else math.sqrt(2.0) * norm
 
@@ -110,7 +109,7 @@ class SoftmaxRegression(LinearPredictor):
         return 1.01 * norm * (self.curvature() * predictors + (16 + self.classes) * ROUNDING * self.slope())
 
     def information(self, public: Public) -> float | None:
-        """Return the forecast R^2 (k - 1) / (k^2 d): k classes equally likely, features that fill all directions."""
+        """Return the forecast R^2 (k - 1) / (k^2 d), for k equally likely classes and rows spread over directions."""
         norm = self.norm(public)
         if norm is None:
             return None

@@ -1,4 +1,4 @@
-"""A model as plain values and back: for saved posteriors and study files."""
+"""Conversion of a model to plain values and back, for saved posteriors and study files."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def to_spec(model: Model) -> dict[str, Any] | None:
 
 
 def from_spec(spec: Mapping[str, Any]) -> Model:
-    """Return the model of a type and parameters; whatever is left out has its default."""
+    """Return the model with this type and these parameters; a missing parameter has its default."""
     from . import ALL
 
     kinds = {kind.__name__: kind for kind in ALL}
@@ -54,7 +54,7 @@ def from_spec(spec: Mapping[str, Any]) -> Model:
 
 
 def prior_from_spec(spec: Any) -> Prior | dict[str, Prior]:
-    """Return a prior, or one for each block."""
+    """Return a prior, or one prior for each block."""
     if not isinstance(spec, Mapping):
         raise InvalidArgument(f'prior must be a table such as {{type = "Normal", scale = 1.0}}, not {given(spec)}')
     if "type" not in spec:

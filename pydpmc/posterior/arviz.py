@@ -1,4 +1,4 @@
-"""Draws for ArviZ: an InferenceData (ArviZ 0.x) or a DataTree (ArviZ 1.x), with the guarantee in the attributes."""
+"""Conversion to ArviZ: an InferenceData (ArviZ 0.x) or a DataTree (ArviZ 1.x) with the guarantee as attributes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def to_arviz(post: Posterior) -> Any:
-    """Return the draws as ArviZ wants them, coordinates named as in the summary."""
+    """Return the draws in ArviZ's format, with coordinates named as in the summary."""
     az = require("arviz", "arviz", "to_arviz")
     values, coords, dims = {}, {}, {}
     for name, draws in post.draws.items():

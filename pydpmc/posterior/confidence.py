@@ -1,6 +1,6 @@
-"""Where the parameters may lie, given draws: a confidence distribution that does not take their spread for known.
+"""A confidence distribution of the parameters that accounts for the uncertainty of the draws' covariance.
 
-Weerahandi (1993), Hannig (2009). docs/howto/intervals.md derives it.
+It is a generalised confidence distribution (Weerahandi 1993, Hannig 2009); docs/howto/intervals.md derives it.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ from .skewness import Skewness
 
 Floats = npt.NDArray[np.float64]
 MOST_SPREADS, LEAST_SPREADS = 1000, 300
-WORK = 2e9  # about so many multiplications per spread tried, times the number of spreads
-AT_ONCE = 4e6  # entries of matrices in memory
-NARROW_ERROR = 0.05  # of the variance: errors of the spread that Student's t covers
+WORK = 2e9  # approximate number of multiplications over all spreads
+AT_ONCE = 4e6  # matrix entries in memory at a time
+NARROW_ERROR = 0.05  # Student's t suffices if errors of the spread add at most this share of the variance
 BISECTIONS = 45
-SEED = 20150613  # the same draws give the same interval
+SEED = 20150613  # fixed, so that the same draws always give the same interval
 
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of independent draws, from the prior mean on.
+    """Moments of independent draws, relative to the prior mean.
 
     Attributes
     ----------
     count
-        Number of draws, or what a chain is worth.
+        Number of draws, or the effective number of a chain.
     mean, spread
         Mean and covariance of the draws.
     prior
-        Precision of the prior, coordinate by coordinate.
+        Prior precision of each coordinate.
     weight
-        Of the likelihood in the law of the draws.
+        Weight of the likelihood in the distribution of the draws.
     """
 
     count: float
@@ -47,7 +47,7 @@ class Known:
     weight: float
 
     def normal(self) -> tuple[Floats, Floats, bool]:
-        """Return the estimate, the covariance of its error, and whether errors of the spread matter to it."""
+        """Return the estimate, the covariance of its error, and whether errors of the spread matter."""
         unpull = np.linalg.inv(np.eye(len(self.prior)) - self.spread * self.prior)
         centre = unpull @ self.mean
         pull = self.prior * centre
@@ -62,14 +62,14 @@ class Known:
 
 @dataclass(frozen=True)
 class Mixture:
-    """Normal laws of the parameters, each given a spread of the draws that is as plausible as any other."""
+    """An equal mixture of normal distributions of the parameters, one per plausible spread of the draws."""
 
     centres: Floats  # (laws, parameters)
-    covariances: Floats  # (laws, parameters, parameters), or (laws, parameters) for each by itself
-    endless: float  # share of the spreads that do not bound the parameters on the side away from the prior mean
+    covariances: Floats  # (laws, parameters, parameters), or marginal variances (laws, parameters)
+    endless: float  # share of the spreads under which the parameters are unbounded away from the prior mean
 
     def quantile(self, wanted: float) -> Floats:
-        """Return the quantile of each parameter by itself."""
+        """Return the marginal quantile of each parameter."""
         from scipy.special import ndtr
 
         scale = np.sqrt(self.covariances)
@@ -83,7 +83,7 @@ class Mixture:
         return np.asarray(0.5 * (low + high))
 
     def tail(self, value: float) -> float:
-        """Return twice the smaller tail beyond a value of the only parameter."""
+        """Return twice the smaller tail probability at a value of the only parameter."""
         from scipy.special import ndtr
 
         inside = float(ndtr((value - self.centres[:, 0]) / np.sqrt(self.covariances[:, 0, 0])).mean())
@@ -91,7 +91,7 @@ class Mixture:
         return min(1.0, 2.0 * min(below, 1.0 - below))
 
     def depth(self, values: Floats) -> float:
-        """Return the share of the mixture that is at least as far from its middle as `values` are."""
+        """Return the probability that the mixture lies at least as far from its median as `values`."""
         random = np.random.default_rng(SEED)
         roots = np.linalg.cholesky(self.covariances)
         noise = random.normal(size=self.centres.shape)
@@ -105,7 +105,7 @@ class Mixture:
 
 
 def each(known: Known, skew: Skewness, unbounded: float) -> Mixture:
-    """Return the mixture of each parameter by itself; refuse if a share `unbounded` of it has no bound."""
+    """Return the marginal mixture of each parameter; refuse if a share `unbounded` of it has no bound."""
     centres, variances = [], []
     for unpull, spread, factor in _plausible(known, 1, unbounded):
         own = unpull @ spread
@@ -117,7 +117,7 @@ def each(known: Known, skew: Skewness, unbounded: float) -> Mixture:
 
 
 def together(known: Known, skew: Skewness, places: list[int], unbounded: float) -> Mixture:
-    """Return the mixture of the parameters at `places` together."""
+    """Return the joint mixture of the parameters at `places`."""
     centres, covariances = [], []
     rows, columns = np.ix_(places, places)
     scale = np.outer(skew.scale, skew.scale)
@@ -132,14 +132,14 @@ def together(known: Known, skew: Skewness, places: list[int], unbounded: float) 
 
 
 def _size(known: Known) -> int:
-    """Return the number of spreads tried: fewer of many parameters."""
+    """Return the number of spreads, which falls with the number of parameters."""
     return int(min(max(WORK / len(known.prior) ** 3, LEAST_SPREADS), MOST_SPREADS))
 
 
 def _plausible(known: Known, size: int, unbounded: float) -> Iterator[tuple[Floats, Floats, Floats]]:
     """Yield batches of (I - spread prior)^-1, spread, and a factor for the variance of other errors.
 
-    Spreads come from the inverse Wishart law under which `size` parameters together have Hotelling's law.
+    Spreads are drawn from the inverse Wishart law under which `size` parameters jointly follow Hotelling's law.
     """
     dim = len(known.prior)
     total = _size(known)
@@ -155,9 +155,9 @@ def _plausible(known: Known, size: int, unbounded: float) -> Iterator[tuple[Floa
         rejected += int(np.count_nonzero(~narrow))
         if rejected >= unbounded * total:
             raise InvalidArgument(
-                f"the prior holds so much of the draws' precision that {known.count:.3g} draws of {dim} parameters do "
-                "not show how far it pulls them, and the interval has no end; take a wider prior, more draws, fewer "
-                "parameters or a larger epsilon"
+                f"the prior contributes so much of the draws' precision that {known.count:.3g} draws of {dim} "
+                "parameters do not show how far it shifts them, and the interval has no end; use a wider prior, more "
+                "draws, fewer parameters or a larger epsilon"
             )
         spread = spread[narrow]
         factor = (known.count - 1.0) / random.chisquare(known.count - 1.0, size=len(spread))
@@ -170,7 +170,9 @@ def _inverse_wisharts(random: np.random.Generator, count: int, root: Floats, df:
     rank = len(root)
     degrees = df + rank - min(size, rank) - np.arange(rank)
     if degrees.min() <= 0:
-        raise InvalidArgument(f"{df + 1:.3g} draws cannot test {size} parameters at once; take more, or test fewer")
+        raise InvalidArgument(
+            f"parameters: {df + 1:.3g} draws cannot test {size} parameters jointly; use more draws or test fewer"
+        )
     triangles = np.tril(random.normal(size=(count, rank, rank)), -1)
     triangles[:, range(rank), range(rank)] = np.sqrt(random.chisquare(degrees, size=(count, rank)))
     roots = np.linalg.solve(triangles, np.broadcast_to(root, (count, *root.shape))) * math.sqrt(df)

@@ -1,4 +1,4 @@
-"""The density of each scalar parameter under its prior, for plots."""
+"""The prior density of each scalar parameter, for plots."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _density(row: Floats) -> Density | None:
     if int(kind) == Flat.code:
         return None
     law = laws[int(kind)]()
-    mass = law.sf(0.0) if positive else 1.0  # the prior of a positive parameter is stated for it itself, cut at 0
+    mass = law.sf(0.0) if positive else 1.0  # the prior of a positive parameter is truncated at 0
 
     def density(x: Floats) -> Floats:
         return np.where((x > 0) | (not positive), law.pdf(x) / mass, 0.0)

@@ -17,18 +17,21 @@ def model_of(post: Posterior) -> Model:
     """Return the model."""
     spec = post.plan.get("model_spec")
     if spec is None:
-        raise InvalidArgument(f"this posterior does not hold its model as plain values: {post.plan.get('model')}")
+        raise InvalidArgument(
+            f"the model of this posterior, {post.plan.get('model')}, has parameters that could not be stored; sample "
+            "again with plain numbers as its parameters"
+        )
     return from_spec(spec)
 
 
 def public_of(post: Posterior) -> Public:
     """Return the public facts."""
     if "public" not in post.plan:
-        raise InvalidArgument("this posterior was saved by a version of pydpmc that did not keep the public facts")
+        raise InvalidArgument("this posterior was saved by a version of pydpmc that did not store the public facts")
     return Public.from_dict(post.plan["public"])
 
 
 def delta_of(post: Posterior) -> float:
-    """Return the delta of the plan, or 1e-6 if none was asked for."""
+    """Return the delta of the plan, or 1e-6 if it has none."""
     delta = post.plan.get("delta")
     return 1e-6 if delta is None else float(delta)

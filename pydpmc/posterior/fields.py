@@ -1,4 +1,4 @@
-"""The fields of a posterior as plain values, for its file, and back."""
+"""Conversion of a posterior's fields to plain values and back, for its file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .storage import UNSEALED
 if TYPE_CHECKING:
     from .posterior import Posterior
 
-FORMAT = 1  # of saved files
+FORMAT = 1  # version of the file format
 Floats = npt.NDArray[np.float64]
 
 
@@ -59,10 +59,10 @@ def description(post: Posterior) -> str:
 
 
 def fields_of(draws: Mapping[str, Floats], saved: Any, sealed: bool) -> dict[str, Any]:
-    """Return the fields that `description` wrote, each of its type; `sealed` says whether a change would be noticed."""
+    """Return the fields that `description` wrote, after type checks; `sealed` says whether a hash protects them."""
     known = _mapping(saved, "description")
     if known.get("format") != FORMAT:
-        raise InvalidArgument(f"a newer pydpmc wrote this: format {given(known.get('format'))}")
+        raise InvalidArgument(f"format is {given(known.get('format'))}, which a newer pydpmc wrote: update pydpmc")
     yes_or_no(known["interrupted"], "interrupted")
     guarantee = Guarantee.from_dict(dict(_mapping(known["guarantee"], "guarantee")))
     if not sealed:
@@ -93,7 +93,7 @@ def _labels(saved: Any, draws: Mapping[str, Floats]) -> dict[str, tuple[str, ...
     labels = {name: tuple(entries) for name, entries in _mapping(saved, "labels").items() if _texts(entries)}
     sizes = {name: values.shape[2] for name, values in draws.items()}
     if not draws or set(labels) != set(draws) or len({values.shape[:2] for values in draws.values()}) != 1:
-        raise InvalidArgument("draws and labels must be of the same parameters, with the same chains and draws")
+        raise InvalidArgument("draws and labels must have the same parameters, with equal numbers of chains and draws")
     if any(len(entries) not in (0, sizes[name]) for name, entries in labels.items()):
         raise InvalidArgument("labels must name every entry of a parameter, or none")
     return labels
@@ -104,7 +104,7 @@ def _texts(value: Any) -> bool:
 
 
 def _plan(saved: Any) -> dict[str, Any]:
-    """Return the plan; check what others read of it."""
+    """Return the plan after a check of the entries that other functions read."""
     plan = _mapping(saved, "plan")
     if plan.get("delta") is not None:
         inside(plan["delta"], "delta")
@@ -142,7 +142,7 @@ def _looks(saved: Any) -> tuple[Look, ...]:
     for look in looks:
         dim = look.theta.size
         if (look.theta.shape, look.gradient.shape, look.curvature.shape) != ((dim,), (dim,), (dim, dim)):
-            raise InvalidArgument("looks must hold a point, a gradient and a curvature of one dimension")
+            raise InvalidArgument("looks must hold a point, a gradient and a curvature of the same dimension")
         positive(look.sigma, "sigma of a look")
         positive(look.tau, "tau of a look")
     return looks

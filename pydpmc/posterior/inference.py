@@ -1,7 +1,7 @@
-"""Intervals and tests for the parameters from private draws: post-processing, at no cost in privacy.
+"""Confidence intervals and tests computed from private draws: post-processing, which costs no privacy.
 
-Draws from a tempered posterior are wider than what is known of the parameters, the prior, which is not tempered, pulls
-them, and the fewer records they stand for, the more they are skew. docs/howto/intervals.md derives what undoes it.
+Draws from a tempered posterior are too wide, are shifted by the prior, which is not tempered, and are skewed if they
+represent few records. docs/howto/intervals.md derives the corrections.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ class Intervals(AsFrames):
     Attributes
     ----------
     rows
-        By parameter name: estimate, se (its standard error; where the interval is not symmetric half the width of the
-        central 68 % interval), low and high.
+        By parameter name: estimate, se (its standard error, or half the width of the central 68 % interval if that is
+        not symmetric), low and high.
     level
-        The share of data sets for which such an interval covers the truth, if the model is right.
+        The probability over data sets that the interval covers the truth, if the model is correct.
     df
-        Degrees of freedom of the t distribution used.
+        Degrees of freedom of the t distribution.
     """
 
     rows: Mapping[str, Mapping[str, float]]
@@ -70,9 +70,9 @@ class WaldTest:
     Attributes
     ----------
     statistic
-        Of the F distribution with (df_of_parameters, df_of_draws) degrees of freedom under the hypothesis.
+        The F statistic, with (df_of_parameters, df_of_draws) degrees of freedom under the hypothesis.
     p_value
-        The chance of a statistic as large under the hypothesis.
+        The probability of a statistic at least as large under the hypothesis.
     """
 
     statistic: float
@@ -83,7 +83,7 @@ class WaldTest:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What draws say of the parameters in repeated sampling."""
+    """What the draws imply about the parameters in repeated sampling."""
 
     names: tuple[str, ...]
     prior_mean: Floats
@@ -91,7 +91,7 @@ class Evidence:
     skew: Skewness
 
     def chosen(self, parameters: str | Sequence[str] | None) -> list[int]:
-        """Return the places of the parameters of these names; a block's name stands for all its entries."""
+        """Return the positions of the parameters with these names; the name of a block selects all its entries."""
         if parameters is None:
             return list(range(len(self.names)))
         wanted = names_of(parameters)
@@ -100,14 +100,14 @@ class Evidence:
             found = [i for i, own in enumerate(self.names) if own == name or own.split("[")[0] == name]
             if not found:
                 raise InvalidArgument(
-                    f"parameters: no interval for {name!r}; those with a Normal or Flat prior are "
+                    f"parameters: there is no interval for {name!r}; choose from those with a Normal or Flat prior: "
                     f"{', '.join(self.names)}"
                 )
             places += found
         return places
 
     def normal(self) -> tuple[Floats, Floats, bool]:
-        """Return the estimate, the covariance of its error, and whether Student's t is too simple for it."""
+        """Return the estimate, the covariance of its error, and whether Student's t is not accurate enough."""
         centre, covariance, matters = self.known.normal()
         stretch = np.outer(self.skew.scale, self.skew.scale)
         data = self.known.weight * np.linalg.inv(np.eye(len(centre)) - self.known.spread * self.known.prior)
@@ -116,7 +116,7 @@ class Evidence:
 
 
 def interval(post: Posterior, level: float, parameters: str | Sequence[str] | None) -> Intervals:
-    """Return intervals that cover the truth in a share `level` of all data sets."""
+    """Return intervals that cover the truth with probability `level` over data sets."""
     from scipy.special import stdtrit
 
     inside(level, "level")
@@ -170,7 +170,7 @@ def wald_test(post: Posterior, null: npt.ArrayLike, parameters: str | Sequence[s
     count, left = len(places), draws - len(places)
     if left <= 0:
         raise InvalidArgument(
-            f"parameters: {draws:.3g} draws cannot test {count} parameters at once; take more, or test fewer"
+            f"parameters: {draws:.3g} draws cannot test {count} parameters jointly; use more draws or test fewer"
         )
     values = reals(null, "null")
     if values.ndim > 1 or (values.ndim == 1 and len(values) != count):
@@ -188,7 +188,7 @@ def wald_test(post: Posterior, null: npt.ArrayLike, parameters: str | Sequence[s
 
 
 def evidence(post: Posterior) -> Evidence:
-    """Return what the draws say; refuse where that is nothing, or cannot be told from their noise."""
+    """Return what the draws imply; refuse draws that carry no information or too little to estimate it."""
     if post.plan.get("sampler") == "Newton":
         return _untempered(post)
     names, mean, known, pooled = tempered(post)
@@ -205,15 +205,15 @@ def tempered(post: Posterior) -> tuple[tuple[str, ...], Floats, Known, Floats]:
     spread = np.atleast_2d(np.cov(pooled.T))
     if np.linalg.eigvalsh(np.sqrt(prior)[:, None] * spread * np.sqrt(prior)).max() >= 1.0:
         raise InvalidArgument(
-            "the draws are no narrower than the prior in some direction: within this budget the records say nothing "
-            "there, and no interval follows from them; take a wider prior, fewer parameters or a larger epsilon"
+            "the draws are no narrower than the prior in some direction: within this budget the records carry no "
+            "information there, and no interval follows; use a wider prior, fewer parameters or a larger epsilon"
         )
     known = Known(count, pooled.mean(axis=0), spread, prior, w / temperature)
     return names, mean, known, pooled
 
 
 def _skewness(post: Posterior, draws: Floats, known: Known) -> Skewness:
-    """Return what the third moments add, where they can matter."""
+    """Return the correction by third moments, or none if it is provably negligible."""
     concordance = None if "model_spec" not in post.plan else model_of(post).self_concordance(public_of(post))
     bound = largest_shift(known.spread, known.prior, known.mean, concordance)
     se = np.sqrt(np.diag(known.normal()[1]))
@@ -223,7 +223,7 @@ def _skewness(post: Posterior, draws: Floats, known: Known) -> Skewness:
 
 
 def _untempered(post: Posterior) -> Evidence:
-    """Return mean and covariance of the draws themselves: the posterior given the looks is not tempered."""
+    """Return the mean and covariance of the draws, which need no correction: Newton's posterior is not tempered."""
     from .summary import row_names
 
     names = [name for block, values in post.draws.items() for name in row_names(block, values.shape[2], post.labels)]
@@ -235,9 +235,12 @@ def _untempered(post: Posterior) -> Evidence:
 
 
 def _tempering(post: Posterior) -> tuple[float, float]:
-    """Return the weight of the likelihood, and the temperature at which the chain ran."""
+    """Return the weight of the likelihood and the temperature of the chain."""
     if post.plan.get("calibration") is not None:
-        raise InvalidArgument(f"a chain with calibration={post.plan['calibration']!r} targets another law than exp(-U)")
+        raise InvalidArgument(
+            f"a chain with calibration={post.plan['calibration']!r} has no interval, because it does not target "
+            "exp(-U); sample without calibration"
+        )
     return float(post.plan["w"]), float(post.plan.get("heat", 1.0)) ** 2
 
 
@@ -250,7 +253,7 @@ def _coordinates(post: Posterior) -> tuple[tuple[str, ...], Floats, Floats, Floa
     precision = post.plan["prior_precision"]
     usable = [i for i, value in enumerate(precision) if value is not None]
     if not usable:
-        raise InvalidArgument("intervals need a Normal or Flat prior: the pull of others is not undone by a formula")
+        raise InvalidArgument("intervals need a Normal or Flat prior: the effect of other priors cannot be removed")
     mean = np.array([post.plan["prior_mean"][i] for i in usable])
     return (
         tuple(names[i] for i in usable),
@@ -264,13 +267,12 @@ def _count(draws: Floats, independent: bool) -> float:
     total = draws.shape[0] * draws.shape[1]
     if independent:
         if total < 2:
-            raise InvalidArgument(
-                "one draw does not show its own spread: plan at least two draws (20 are a good number)"
-            )
+            raise InvalidArgument("one draw does not show its spread: plan at least two draws (20 are a good number)")
         return float(total)
     effective = min(ess(draws[:, :, j]) for j in range(draws.shape[2]))
     if not effective >= FEWEST_EFFECTIVE:  # NaN too
         raise InvalidArgument(
-            f"the chain is worth {effective:.3g} independent draws, too few to know its spread; see plan's advice"
+            f"the chain has only {effective:.3g} effective draws, too few to estimate its spread; follow the advice "
+            "that print(plan) gives"
         )
     return effective

@@ -1,4 +1,4 @@
-"""The looks of a Newton run: what was released at each public point, and what it says of the parameters."""
+"""The looks of a Newton run: the noised gradients and curvatures that it released at public points."""
 
 from __future__ import annotations
 
@@ -59,18 +59,18 @@ class Look:
 
 @dataclass(frozen=True, eq=False)
 class Information:
-    """Shares of the posterior's precision, per direction, from the least known to the best.
+    """Shares of the posterior's precision by direction, from the least to the best known direction.
 
     Attributes
     ----------
     directions
         Unit vectors in the space of theta, one per row.
     prior
-        Share of the posterior's precision that the prior brings.
+        Share of the posterior's precision that comes from the prior.
     records
-        Share that the released looks bring.
+        Share that comes from the released looks.
     lost
-        Share of what the records would say without privacy that its noise took away.
+        Share of the records' own precision that the privacy noise destroyed.
     """
 
     directions: Floats
@@ -86,12 +86,12 @@ class Information:
 
 
 def information(post: Posterior) -> Information:
-    """Return where the precision of a Newton posterior comes from."""
+    """Return the sources of a Newton posterior's precision."""
     if not post.looks:
-        raise InvalidArgument("information: this posterior has no looks; only Newton releases them")
+        raise InvalidArgument("information: this posterior has no looks, which only Newton releases")
     precision = post.plan["prior_precision"]
     if any(value is None for value in precision):
-        raise InvalidArgument("information needs Normal or Flat priors: others have no fixed precision")
+        raise InvalidArgument("information: priors must be Normal or Flat; others have no fixed precision")
     draws = np.concatenate(list(post.draws.values()), axis=2)
     total = np.linalg.inv(np.atleast_2d(np.cov(draws.reshape(-1, draws.shape[2]).T)))
     weights = np.array([look.tau**-2.0 for look in post.looks])

@@ -1,4 +1,4 @@
-"""Plots with matplotlib, all of them functions of the draws and of public facts."""
+"""Plots with matplotlib, computed from the draws and public facts only."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def plot_forest(post: Posterior, parameters: Sequence[str] | None = None, *, lev
 
 
 def plot_privacy(post: Posterior) -> Any:
-    """Return a figure of epsilon over delta, and of epsilon over the releases charged so far."""
+    """Return a figure of epsilon against delta, and of epsilon against the number of releases."""
     from .privacy_curves import epsilon_over_delta, epsilon_over_uses
 
     delta = delta_of(post)
@@ -131,7 +131,7 @@ def _say_weights(figure: Any, post: Posterior) -> None:
 
 
 def chosen_draws(post: Posterior, parameters: Sequence[str] | None) -> dict[str, Floats]:
-    """Return the draws of the scalar parameters asked for; the first twenty by default."""
+    """Return the draws of the chosen scalar parameters; of the first twenty by default."""
     known = scalar_draws(post.draws, post.labels)
     if min(values.size for values in known.values()) == 0:
         raise InvalidArgument("the posterior has no draws to plot: its run was stopped too early")

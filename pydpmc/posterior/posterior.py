@@ -1,4 +1,4 @@
-"""Posterior: everything that leaves a run, all of it covered by its guarantee."""
+"""Posterior: everything that a run releases, all of it covered by the guarantee."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .tables import Table
 
 Floats = npt.NDArray[np.float64]
-CONDITIONAL = "The guarantee of these draws is conditional: guarantee.statement() says on what."
+CONDITIONAL = "The guarantee of these draws is conditional: guarantee.statement() lists its assumptions."
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,21 +40,21 @@ class Posterior(OfLooks):
     draws
         Draws by parameter name, each of shape (chain, draw, size).
     labels
-        Names of the entries of a parameter with more than one, for tables.
+        Names of the entries of a parameter that has several.
     guarantee
-        What was promised to the people in the data.
+        The privacy guarantee for the people in the data.
     plan
         The plan, as plain values.
     acceptance
-        Share of accepted proposals of each chain. Every accept bit was charged, so this costs nothing more.
+        Share of accepted proposals of each chain. It costs nothing more, because every accept bit was charged.
     interrupted
         Whether the run was stopped before its last step. The guarantee covers all planned steps.
     unsafe
-        Diagnostics outside the guarantee, only after ``unsafe_diagnostics=True``, which voids it.
+        Diagnostics outside the guarantee, present only with ``unsafe_diagnostics=True``, which voids it.
     sampler_stats
-        How NUTS went (divergences, tree depth, step size), only after ``private=False``.
+        Statistics of NUTS (divergences, tree depth, step size), present only with ``private=False``.
     ledger_entry
-        What the ledger that paid for the run says of it: which run, of which budget, what was left after it.
+        The ledger's entry for the run: its number, the budget, and the budget that remained after it.
     looks
         The released gradients and curvatures of ``Newton``, in their order: all that its draws were computed from.
     agreement
@@ -112,17 +112,16 @@ class Posterior(OfLooks):
         return found
 
     def interval(self, level: float = 0.9, parameters: str | Sequence[str] | None = None) -> Intervals:
-        """Return confidence intervals for the parameters, computed from the draws alone: they cost nothing.
+        """Return confidence intervals for the parameters, computed from the draws alone at no cost in privacy.
 
-        They cover the truth in a share `level` of all data sets if the model is right, although the draws are those of
-        a tempered posterior: the spread of the draws is scaled to what is known of the parameters, and the pull of the
-        prior is undone. Priors must be Normal or Flat. The draws of ``Newton`` are not tempered: its intervals are
-        those of the draws themselves, prior included.
+        They cover the truth with probability `level` over data sets if the model is correct. The draws come from a
+        tempered posterior, so their spread is rescaled and the effect of the prior is removed. Priors must be Normal or
+        Flat. The draws of ``Newton`` are not tempered; its intervals are credible intervals that include the prior.
 
         Parameters
         ----------
         level
-            Share of data sets in which an interval covers the truth.
+            Probability over data sets that an interval covers the truth.
         parameters
             Names of parameters, or of blocks of them; all by default.
 
@@ -164,11 +163,11 @@ class Posterior(OfLooks):
         return table(self, format, **options)
 
     def predict(self, x: npt.ArrayLike, *, level: float = 0.9, draws: int = 1000) -> Prediction:
-        """Return the posterior of the mean of y given each row of `x`, averaged over at most `draws` draws.
+        """Return the posterior of the mean of y given each row of `x`, from at most `draws` draws.
 
-        `x` has the columns of the data the run was given (``schema.encode`` makes them); rows are brought within the
-        declared bounds as the records were. For classifiers the mean is the probability of class 1. The interval is
-        that of the mean, not of a new observation.
+        `x` has the columns of the data of the run (``schema.encode`` makes them); its rows are bounded as the records
+        were. For classifiers the mean is the probability of class 1. The interval is for the mean, not for a new
+        observation.
         """
         from .prediction import predict
 
@@ -181,7 +180,7 @@ class Posterior(OfLooks):
         return predict_proba(self, x, level=level, draws=draws)
 
     def to_arviz(self) -> Any:
-        """Return an ``arviz.InferenceData`` (ArviZ 0.x) or ``DataTree`` (1.x), the guarantee in its attributes."""
+        """Return an ``arviz.InferenceData`` (ArviZ 0.x) or ``DataTree`` (1.x) with the guarantee as attributes."""
         from .arviz import to_arviz
 
         return to_arviz(self)
@@ -205,16 +204,16 @@ class Posterior(OfLooks):
         return plot_prior_posterior(self, parameters)
 
     def plot_privacy(self) -> Any:
-        """Return a matplotlib figure: epsilon over delta, and over what has been released."""
+        """Return a matplotlib figure: epsilon against delta, and against the number of releases."""
         from .plots import plot_privacy
 
         return plot_privacy(self)
 
     def report(self, path: str | Path, **options: Any) -> None:
-        """Write one self-contained HTML page that explains the result and its guarantee to a person.
+        """Write a self-contained HTML page that explains the result and its guarantee.
 
-        Options: ``title``; ``schema``, to show the columns as they were declared. A run that was charged to a ledger
-        shows its entry.
+        Options: ``title``; ``schema``, to show the declared columns. If the run was charged to a ledger, the page shows
+        its entry.
         """
         from .report import write
 
@@ -226,8 +225,8 @@ class Posterior(OfLooks):
         A ``.nc`` file opens with ``arviz.from_netcdf``, parameters in their order. That takes netCDF 4, which h5netcdf
         (extra ``arviz``) writes; where it is not installed the file is netCDF 3, which pydpmc reads as well.
 
-        The file is replaced when the new one is complete and on the disk; if that fails, it stays as it was. It
-        carries a hash against accidents, not against forgery.
+        An existing file is replaced atomically; if writing fails, it is unchanged. The file holds a hash that detects
+        accidental damage but not forgery.
         """
         from .arviz import attributes
 
@@ -236,18 +235,18 @@ class Posterior(OfLooks):
 
     @classmethod
     def load(cls, path: str | Path, *, max_bytes: int | None = None) -> Posterior:
-        """Read what `save` wrote.
+        """Read a file that `save` wrote.
 
-        A ``.nc`` file of a version that wrote no hash is loaded with one more assumption in its guarantee: that no
-        byte of it was changed.
+        A ``.nc`` file without a hash, written by an older version, adds one assumption to the guarantee: that the file
+        was not changed.
 
         Parameters
         ----------
         path
             A ``.npz`` or ``.nc`` file.
         max_bytes
-            Most memory that the file may ask for. By default 256 MiB or, if that is more, 64 times its size, so that
-            a small file cannot fill the memory.
+            Most memory that reading may take; by default 256 MiB, or 64 times the size of the file if that is more, so
+            that a small file cannot fill the memory.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Predictions with their uncertainty: functions of the draws, so they cost no privacy."""
+"""Predictions with their uncertainty, computed from the draws at no cost in privacy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 Means = Callable[[Mapping[str, Floats], Floats], Floats]
-CELLS = 2_000_000  # draws times records at a time
+CELLS = 2_000_000  # draws times records that are predicted at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +77,7 @@ def _averaged(post: Posterior, means: Means, x: npt.ArrayLike, level: float, dra
 
 
 def _thinned(post: Posterior, most: int) -> dict[str, Floats]:
-    """Return the draws of all chains together, thinned evenly, of shape (draw, size)."""
+    """Return the draws of all chains, thinned evenly, with shape (draw, size)."""
     flat = {name: values.reshape(-1, values.shape[2]) for name, values in post.draws.items()}
     count = len(next(iter(flat.values())))
     if count == 0:
@@ -87,7 +87,7 @@ def _thinned(post: Posterior, most: int) -> dict[str, Floats]:
 
 
 def _bounded(x: npt.ArrayLike, public: Public) -> tuple[Floats, npt.NDArray[np.bool_]]:
-    """Return new records within the declared bounds, as the records were, and which hold a missing value."""
+    """Return the new records, bounded as the original ones were, and which of them have a missing value."""
     new = reals(x, "x")
     if new.ndim != 2 or new.shape[1] != public.width:
         raise InvalidArgument(

@@ -1,4 +1,4 @@
-"""What a guarantee means, as curves: epsilon over delta and over what was released, and the success of an attack."""
+"""Curves that explain a guarantee: epsilon against delta and against releases, and the success of an attack."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ PROFILE_POINTS = 25
 
 
 def epsilon_over_delta(guarantee: Guarantee, deltas: Sequence[float] = DELTAS) -> list[tuple[float, float]]:
-    """Return (delta, epsilon) pairs; where a delta cannot be had at any epsilon there is no pair."""
+    """Return (delta, epsilon) pairs; a delta that no epsilon attains is left out."""
     _require_guarantee(guarantee)
     pairs = [(delta, guarantee.epsilon(delta)) for delta in deltas]
     return [(delta, epsilon) for delta, epsilon in pairs if math.isfinite(epsilon)]
 
 
 def epsilon_over_uses(guarantee: Guarantee, delta: float, parts: int = PARTS) -> list[tuple[int, float]]:
-    """Return (uses, epsilon) pairs: what the first uses of every event together cost, up to all of them.
+    """Return (uses, epsilon) pairs for a growing share of the uses of every event, up to all of them.
 
     Examples
     --------
@@ -43,11 +43,11 @@ def epsilon_over_uses(guarantee: Guarantee, delta: float, parts: int = PARTS) ->
 
 
 def attack_success(guarantee: Guarantee, false_positive_rates: Sequence[float]) -> list[float]:
-    """Return the largest true-positive rate of any attack at each false-positive rate, whatever it knows.
+    """Return the largest true-positive rate of any attack at each false-positive rate, whatever the attacker knows.
 
     An attack decides from the release which of two neighbouring data sets was used. If the release is
-    (epsilon, delta)-DP its true-positive rate t and false-positive rate f satisfy t <= e^epsilon f + delta and
-    1 - f <= e^epsilon (1 - t) + delta; the least bound over the whole curve is returned.
+    (epsilon, delta)-DP, its true-positive rate t and false-positive rate f satisfy t <= e^epsilon f + delta and
+    1 - f <= e^epsilon (1 - t) + delta. The result is the least bound over the whole curve.
 
     Examples
     --------
@@ -68,13 +68,13 @@ def attack_success(guarantee: Guarantee, false_positive_rates: Sequence[float]) 
 
 
 def best_guess(guarantee: Guarantee) -> float:
-    """Return the largest chance to tell which of two equally likely data sets was used; a half is mere guessing."""
+    """Return the largest probability of telling which of two equally likely data sets was used; 1/2 is guessing."""
     _require_guarantee(guarantee)
     return 0.5 + 0.5 * guarantee.delta(0.0)
 
 
 def profile(guarantee: Guarantee) -> list[tuple[float, float]]:
-    """Return (epsilon, delta) pairs, from epsilon = 0 to that of a delta of 1e-9."""
+    """Return (epsilon, delta) pairs from epsilon = 0 to where delta = 1e-9."""
     largest = guarantee.epsilon(1e-9)
     if not math.isfinite(largest):
         largest = 20.0

@@ -1,4 +1,4 @@
-"""How far the mean of skew draws lies from the estimate: third moments of the draws (docs/howto/intervals.md)."""
+"""Correction of an estimate for skewed draws, from their third moments (docs/howto/intervals.md)."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ import numpy.typing as npt
 from ..errors import InvalidArgument
 
 Floats = npt.NDArray[np.float64]
-NEGLIGIBLE_BIAS = 0.3  # standard errors: 90 % intervals that are off by so much still cover 88.6 %
-DRAWS_PER_PARAMETER = 4  # fewer do not show third moments
-FARTHEST = 0.75  # standard deviations of the draws over which their third moments are extrapolated
+NEGLIGIBLE_BIAS = 0.3  # in standard errors: 90 % intervals with this bias still cover 88.6 %
+DRAWS_PER_PARAMETER = 4  # fewer draws do not determine third moments
+FARTHEST = 0.75  # third moments are extrapolated over at most this many standard deviations of the draws
 MOST_GROUPS = 100
-AT_ONCE = 1e6  # coordinates of draws in memory
+AT_ONCE = 1e6  # coordinates of draws in memory at a time
 NEWTON_STEPS = 4
 
 
 @dataclass(frozen=True)
 class Skewness:
-    """What third moments add to an estimate that takes the draws for Gaussian.
+    """Correction by third moments of an estimate that assumes Gaussian draws.
 
     Attributes
     ----------
     shift
         Is added to the estimate.
     covariance
-        Of the error of `shift`.
+        Covariance of the error of `shift`.
     scale
-        By how much the information at the estimate changes the standard error that comes from the records.
+        Factor by which the standard error from the records changes.
     """
 
     shift: Floats
@@ -39,14 +39,15 @@ class Skewness:
 
 
 def no_skewness(dim: int) -> Skewness:
-    """Return what a quadratic log-likelihood has."""
+    """Return the correction for a quadratic log-likelihood: none."""
     return Skewness(np.zeros(dim), np.zeros((dim, dim)), np.ones(dim))
 
 
 def largest_shift(spread: Floats, prior: Floats, mean: Floats, concordance: float | None) -> Floats:
-    """Return a bound on what third derivatives, bounded by second ones, move.
+    """Return a bound on the shift, from a bound on third derivatives by second ones.
 
-    The mode lies off the mean, and the information changes over the distance that the prior has pulled the draws.
+    The shift is the distance of the mode from the mean, plus the change of the information along the way that the prior
+    has moved the draws.
     """
     if concordance is None:
         return np.full(len(prior), math.inf)
@@ -58,28 +59,28 @@ def largest_shift(spread: Floats, prior: Floats, mean: Floats, concordance: floa
 
 
 def skewness(draws: Floats, count: float, prior: Floats, bound: Floats) -> Skewness:
-    """Return what the third moments of draws (from the prior mean on) say; refuse where they cannot be known."""
+    """Return the correction for draws relative to the prior mean; refuse if they do not determine it."""
     dim = draws.shape[1]
     if count < DRAWS_PER_PARAMETER * (dim + 2):
         raise InvalidArgument(
-            f"the draws may be so skew that their mean is no estimate, and {count:.3g} draws of {dim} parameters do "
-            f"not show how skew they are: take at least {DRAWS_PER_PARAMETER * (dim + 2)}, fewer parameters, or "
-            "declare smaller bounds (row_norm, x_bounds)"
+            f"the draws may be too skewed for their mean to be an estimate, and {count:.3g} draws of {dim} parameters "
+            f"do not determine the skewness: use at least {DRAWS_PER_PARAMETER * (dim + 2)} draws, fewer parameters, "
+            "or declare smaller bounds (row_norm, x_bounds)"
         )
     gaussian, _ = _estimates(draws[None], prior, skew=False)
     pull = prior * gaussian[0]
     if math.sqrt(pull @ np.cov(draws.T).reshape(dim, dim) @ pull) > FARTHEST:
         raise InvalidArgument(
-            "the prior pulls the draws so far from what the records say that skew draws do not reach it; take a prior "
-            "that is wider, or centred nearer to the parameters, or a larger epsilon"
+            "the prior moves the skewed draws too far from the maximum of the likelihood to extrapolate back to it; "
+            "use a prior that is wider or centred nearer to the parameters, or a larger epsilon"
         )
     shift, scale = _correction(draws[None], prior)
     if not scale.min() > 0.0:
         raise InvalidArgument(
-            "the draws are too skew for an interval: the information they show runs out before the estimate; take "
-            "a larger epsilon, more draws or a wider prior"
+            "the draws are too skewed for an interval: their extrapolated curvature vanishes before the estimate is "
+            "reached; use a larger epsilon, more draws or a wider prior"
         )
-    shift = shift / (1.0 - (dim + 2.0) / count)  # so much is lost because the spread is that of the same draws
+    shift = shift / (1.0 - (dim + 2.0) / count)  # unbiases: spread and third moments share the draws
     covariance = _jackknife(_independent(draws, count), prior)
     spread = np.sqrt(np.diag(covariance))
     shrink = np.minimum(1.0, bound / np.maximum(spread, 1e-300))
@@ -88,9 +89,9 @@ def skewness(draws: Floats, count: float, prior: Floats, bound: Floats) -> Skewn
 
 
 def _estimates(batches: Floats, prior: Floats, skew: bool) -> tuple[Floats, Floats]:
-    """Return for each batch of draws the maximum of the likelihood, and the inverse of its curvature there.
+    """Return for each batch of draws the maximum of the likelihood and the inverse of its curvature there.
 
-    The logarithm of the density is taken as a cubic about its mode, with the draws' second and third moments.
+    The log density is approximated by a cubic around its mode that matches the second and third moments of the draws.
     """
     size, dim = batches.shape[1:]
     mean = batches.mean(axis=1)
@@ -114,7 +115,7 @@ def _estimates(batches: Floats, prior: Floats, skew: bool) -> tuple[Floats, Floa
 
 
 def _correction(batches: Floats, prior: Floats) -> tuple[Floats, Floats]:
-    """Return the difference that third moments make to each estimate, and the ratio of its variances."""
+    """Return the change of each estimate by third moments, and the ratio of the variances."""
     skew, skew_inverse = _estimates(batches, prior, skew=True)
     plain, inverse = _estimates(batches, prior, skew=False)
     ratio = np.einsum("bii->bi", skew_inverse) / np.einsum("bii->bi", inverse)
@@ -122,7 +123,7 @@ def _correction(batches: Floats, prior: Floats) -> tuple[Floats, Floats]:
 
 
 def _jackknife(draws: Floats, prior: Floats) -> Floats:
-    """Return the covariance of the correction, one group of draws left out at a time."""
+    """Return the jackknife covariance of the correction, leaving out one group of draws at a time."""
     groups = min(len(draws), MOST_GROUPS)
     kept = len(draws) // groups * groups
     numbers = np.arange(kept) % groups
@@ -140,5 +141,5 @@ def _jackknife(draws: Floats, prior: Floats) -> Floats:
 
 
 def _independent(draws: Floats, count: float) -> Floats:
-    """Return about `count` draws, evenly spaced, which are nearly independent."""
+    """Thin to about `count` evenly spaced draws, which are nearly independent."""
     return draws[:: max(1, round(len(draws) / count))]

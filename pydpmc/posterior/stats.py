@@ -1,4 +1,4 @@
-"""How a run without privacy went: functions of the records that no guarantee covers."""
+"""Statistics of a run without privacy, which depend on the records and which no guarantee covers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class SamplerStats:
     Attributes
     ----------
     divergences
-        Draws whose trajectory broke off because its energy was off by more than 1000.
+        Draws whose trajectory was stopped because its energy error exceeded 1000.
     tree_depth
         Mean number of doublings of a trajectory.
     saturated
@@ -35,7 +35,7 @@ class SamplerStats:
 
 
 def sampler_stats(core: Any, kept: int) -> SamplerStats | None:
-    """Return the statistics of a run in the core after `kept` draws of each chain, if it has any."""
+    """Return the statistics of a core run after `kept` draws of each chain; None if it has none."""
     if not hasattr(core, "depth_sum"):
         return None
     return SamplerStats(

@@ -23,12 +23,12 @@ from . import netcdf4
 Draws = dict[str, npt.NDArray[np.float64]]
 Result = TypeVar("Result")
 _DESCRIPTION, _SEAL = "pydpmc_json", "sha256"
-ALWAYS_READ = 2**28  # bytes in memory that any file may ask for
-MOST_EXPANSION = 64  # times its size that a larger one may ask for
+ALWAYS_READ = 2**28  # bytes of memory that reading any file may take
+MOST_EXPANSION = 64  # a larger file may take this many times its size
 NOT_OURS = "is not a posterior that pydpmc saved, or it is damaged"
 UNSEALED = (
-    "the file this was loaded from is as it was saved (it is a netCDF file of a version that wrote no hash: a changed "
-    "byte would not be noticed)"
+    "the file from which this was loaded was not changed (it is a netCDF file of an older version, which has no hash "
+    "that would detect a change)"
 )
 
 
@@ -51,9 +51,9 @@ def save(path: Path, draws: Draws, description: str, attributes: Mapping[str, An
 
 
 def load(path: Path, build: Callable[[Draws, Any, bool], Result], max_bytes: int | None = None) -> Result:
-    """Return what `build` makes of the draws and the description that `save` wrote, and whether they can be trusted.
+    """Return ``build(draws, description, sealed)`` of a file that `save` wrote.
 
-    They can if their hash fits or, in an older npz file without one, the checksums of the archive do.
+    `sealed` is true if the hash matches or, in an older npz file without a hash, the checksums of the archive do.
     """
     _require_suffix(path)
     with usable(path, "path"), path.open("rb") as file:
@@ -63,7 +63,7 @@ def load(path: Path, build: Callable[[Draws, Any, bool], Result], max_bytes: int
             saved = json.loads(text)
             seal = saved.pop(_SEAL, None)
             if seal is not None and seal != _seal(draws, saved):
-                raise InvalidArgument("its hash does not fit")
+                raise InvalidArgument("its hash does not match")
             return build(draws, saved, seal is not None or path.suffix == ".npz")
 
 
@@ -72,7 +72,7 @@ class _TooLarge(InvalidArgument):
 
 
 def _seal(draws: Draws, saved: dict[str, Any]) -> str:
-    """Return a hash of the values: not of their bytes in a file, which depend on its format."""
+    """Return a hash of the values, which does not depend on the file format."""
     digest = hashlib.sha256(json.dumps(saved, sort_keys=True).encode())
     for name in sorted(draws):
         values = np.ascontiguousarray(draws[name], dtype="<f8")
@@ -98,7 +98,7 @@ def _one_error(path: Path) -> Iterator[None]:
         raise
     except _TooLarge as error:
         raise InvalidArgument(f"{path} {NOT_OURS}: {error}") from None
-    except Exception as error:  # a damaged file can break its reader in any way
+    except Exception as error:  # a damaged file can raise anything in its reader
         raise InvalidArgument(f"{path} {NOT_OURS}") from error
 
 
@@ -106,7 +106,7 @@ def _write_npz(file: BinaryIO, draws: Draws, text: str) -> None:
     arrays: dict[str, Any] = {**draws, _DESCRIPTION: np.array(text)}
     np.savez_compressed(file, **arrays)
     if sum(array.nbytes for array in arrays.values()) > max(ALWAYS_READ, MOST_EXPANSION // 2 * file.tell()):
-        file.seek(0)  # chains that rarely move compress so well that `load` would take the file for a zip bomb
+        file.seek(0)  # chains that rarely move compress so well that `load` would refuse the file as a zip bomb
         file.truncate()
         np.savez(file, **arrays)
 
@@ -116,15 +116,15 @@ def _read_npz(file: BinaryIO, most: int) -> tuple[Draws, str]:
         members = archive.infolist()
         _require_size(sum(member.file_size for member in members), most)
         if len({member.filename for member in members}) != len(members):
-            raise InvalidArgument("it holds two arrays of one name")
+            raise InvalidArgument("it holds two arrays with the same name")
         arrays = {member.filename.removesuffix(".npy"): _read_array(archive, member) for member in members}
     text = arrays.pop(_DESCRIPTION)
     return {name: _checked(values) for name, values in arrays.items()}, str(text)
 
 
 def _read_array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> npt.NDArray[Any]:
-    """Return one array; its declared size is compared with what there is before it is allocated."""
-    content = io.BytesIO(archive.read(member))  # read to its end: that is where the checksum is compared
+    """Return one array; its declared size is checked before memory is allocated."""
+    content = io.BytesIO(archive.read(member))  # zipfile compares the checksum at the end of the member
     version = np.lib.format.read_magic(content)
     if version not in ((1, 0), (2, 0)):
         raise InvalidArgument("it holds an array of an unknown format")
@@ -142,7 +142,7 @@ def _read_array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> npt.NDArra
 
 def _checked(values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
     if values.ndim != 3 or values.dtype.kind != "f" or values.dtype.itemsize != 8:
-        raise InvalidArgument("draws are three-dimensional arrays of real numbers")
+        raise InvalidArgument("draws must be three-dimensional arrays of real numbers")
     return np.array(values, dtype=np.float64)
 
 
@@ -182,5 +182,5 @@ def _read_netcdf(file: BinaryIO, most: int) -> tuple[Draws, str]:
 def _require_size(size: int, most: int) -> None:
     if size > most:
         raise _TooLarge(
-            f"it would take {size:,} bytes of memory, and {most:,} are allowed. If it is whole, pass max_bytes={size}"
+            f"it would take {size:,} bytes of memory, but {most:,} are allowed. If you trust it, pass max_bytes={size}"
         )

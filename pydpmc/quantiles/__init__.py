@@ -1,1 +1,1 @@
-"""Bounds that nobody knows, found within the budget."""
+"""Private quantiles, and bounds of columns that are found within the budget."""

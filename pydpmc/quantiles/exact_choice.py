@@ -1,6 +1,6 @@
-"""A draw from the exponential mechanism without any rounding: rational arithmetic on the core's random words.
+"""Exact draws from the exponential mechanism, by rational arithmetic on the core's random words.
 
-The Bernoulli of exp(-gamma) is that of Canonne, Kamath and Steinke 2020, algorithm 1.
+The Bernoulli draw of exp(-gamma) follows Canonne, Kamath and Steinke 2020, algorithm 1.
 """
 
 from __future__ import annotations

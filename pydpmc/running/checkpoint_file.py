@@ -21,7 +21,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def write(path: Path, header: dict[str, Any], arrays: list[Floats]) -> None:
-    """Replace the file by a new one that is complete and on the disk."""
+    """Replace the file atomically and durably."""
     described = json.dumps(header | {"sizes": [array.size for array in arrays]}).encode()
     parts = [MAGIC, len(described).to_bytes(LENGTH_BYTES, "big"), described]
     parts += [np.ascontiguousarray(array, dtype="<f8").tobytes() for array in arrays]
@@ -37,7 +37,7 @@ def write(path: Path, header: dict[str, Any], arrays: list[Floats]) -> None:
 
 
 def read(path: Path, most_bytes: int | None = None) -> tuple[dict[str, Any], list[Floats]]:
-    """Return the header and the arrays, flat; refuse whatever `write` did not write, and more than `most_bytes`."""
+    """Return the header and the flat arrays; refuse a file that `write` did not write or above `most_bytes`."""
     try:
         content = read_itself(path, most_bytes)
     except OSError as error:
@@ -61,7 +61,7 @@ def read(path: Path, most_bytes: int | None = None) -> tuple[dict[str, Any], lis
 
 
 def locked(path: Path) -> int:
-    """Keep other processes off this checkpoint as long as this one lives."""
+    """Lock the checkpoint against other processes; return the descriptor of the lock."""
     try:
         lock = open_itself(path.with_name(path.name + ".lock"), os.O_CREAT | os.O_RDWR)
     except OSError as error:

@@ -21,7 +21,7 @@ _warned = False
 
 
 def usable_threads(threads: int | None) -> int:
-    """Return the number asked for, or all cores; one in a forked child, which must not touch the parent's pool."""
+    """Return `threads`, or the number of cores; 1 in a forked child, which must not use the parent's thread pool."""
     wanted = None if threads is None else whole(threads, "threads")
     if not _core.has_openmp():
         _warn_once_without_openmp()
@@ -47,7 +47,7 @@ def _warn_once_without_openmp() -> None:
 
 @contextmanager
 def core_errors() -> Iterator[None]:
-    """Turn what the core raises into our errors; the binding's own message on a mismatch would print its arguments."""
+    """Turn the core's errors into ours; pybind11's message on a mismatch would print the arguments."""
     try:
         yield
     except PydpmcError:
@@ -64,10 +64,10 @@ def core_errors() -> Iterator[None]:
 
 @contextmanager
 def stoppable(core: Any) -> Iterator[Advance]:
-    """Yield ``core.advance``; a KeyboardInterrupt inside the block stops a chunk that is under way.
+    """Yield ``core.advance``; a KeyboardInterrupt inside the block stops the current chunk.
 
-    The chunk runs in a thread of its own, because Python raises KeyboardInterrupt in the main thread alone, and only
-    while that runs Python. A stopped run drops the chunk and keeps all chunks before it.
+    Each chunk runs in a worker thread, because Python raises KeyboardInterrupt only in the main thread and only while
+    it runs Python code. A stopped run drops the current chunk and keeps all earlier ones.
     """
     if not hasattr(core, "stop") or threading.current_thread() is not threading.main_thread():
         yield core.advance
@@ -88,10 +88,10 @@ def stoppable(core: Any) -> Iterator[Advance]:
 
 
 def _finish(worker: ThreadPoolExecutor, core: Any, interrupted: bool) -> None:
-    """Wait for the last chunk, however often Ctrl-C is pressed: it writes into the draws.
+    """Wait for the last chunk, which writes into the draws, even if Ctrl-C is pressed repeatedly.
 
-    The worker takes one task after the other, so a task that does nothing ends after the chunk. Joining the thread
-    would not do: a join that is interrupted takes a running thread for one that has ended (bpo-45274).
+    The worker runs its tasks in order, so an empty task ends after the chunk. Joining the thread is not enough: after
+    an interrupted join, Python takes a running thread for a finished one (bpo-45274).
     """
     while True:
         try:

@@ -1,7 +1,7 @@
 """One line per chain for runs longer than two seconds: bars in terminals and notebooks, plain lines in logs.
 
-It is fed only with public numbers. Where the number of records is private, speed and time left are not shown: a step
-takes as long as there are records. (That whoever watches can time the lines is the timing that no guarantee covers.)
+It shows only public numbers. If the number of records is private, it shows no speed and no remaining time, because the
+duration of a step depends on that number. (No guarantee covers an observer who times the lines.)
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def speed_and_time(rate: float, left: int) -> str:
 
 
 def say_resumed(checkpoint: Any, done: int, steps: int) -> None:
-    """Say that a run does not start at its first step."""
+    """Print that a run continues from a checkpoint."""
     print(f"going on from {checkpoint}, {done:,} of {steps:,} steps done; nothing is charged again", file=sys.stderr)
 
 
@@ -118,7 +118,7 @@ class _LogLines:
             self.close()
 
     def _show_quarters(self, done: int) -> None:
-        """Show every quarter of the steps that was passed and no other number: a chunk is what some time allows."""
+        """Show each passed quarter of the steps and no other number: the size of a chunk depends on its duration."""
         for quarter in range(int(self._next) + 1, 4 * done // self._steps + 1):
             self._unseen = f"{-(-quarter * self._steps // 4):,} of {self._steps:,} steps"
             self._next = quarter

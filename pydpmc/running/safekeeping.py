@@ -1,4 +1,4 @@
-"""What surrounds a run: it is charged to a ledger before it starts, and saved while it goes on.
+"""The ledger and the checkpoint of a run, which is charged before it starts and saved while it runs.
 
 A checkpoint holds iterates, what the sampler carries between them, a ticket (the run's name in the ledger) and a
 fencing token: the ledger knows which token is current, and only the checkpoint that holds it goes on. It holds no key:
@@ -100,7 +100,7 @@ class Safekeeping:
             self.ledger_entry = self._ledger.entry_of(self._ticket)
 
     def after_chunk(self, core: Any) -> None:
-        """Save if it is time to."""
+        """Save if the interval has passed."""
         if time.perf_counter() >= self._next:
             try:
                 self.save(core)
@@ -130,7 +130,7 @@ class Safekeeping:
         self._next = ended + max(INTERVAL, PATIENCE * (ended - started))
 
     def end(self, core: Any) -> None:
-        """Save what is about to be released, then tell the ledger, so that no copy of a checkpoint draws it anew."""
+        """Save the draws, then note the release in the ledger, so that no copy of the checkpoint can repeat it."""
         if core.steps_done < self._plan.settings.steps:
             self._token = secrets.token_hex(16)  # older checkpoints hold another one
         saved = True

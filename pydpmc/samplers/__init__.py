@@ -1,6 +1,6 @@
-"""The list of samplers: add yours to the imports and to ``__all__``. ``pydpmc`` exports whatever is listed.
+"""The list of samplers: add yours to the imports and to ``__all__``, and ``pydpmc`` exports it.
 
-A gradient sampler needs no more; any other also belongs to one of the tuples below.
+A gradient sampler needs no more; add any other sampler to one of the tuples below, too.
 """
 
 from .barker.spec import Barker
@@ -38,8 +38,8 @@ __all__ = [
 GRADIENT: tuple[type, ...] = tuple(
     kind for kind in (globals()[name] for name in __all__) if issubclass(kind, GradientSampler)
 )
-ALL: tuple[type, ...] = (Barker, *GRADIENT, Langevin)  # unconditional
+ALL: tuple[type, ...] = (Barker, *GRADIENT, Langevin)  # the guarantee is unconditional
 CONDITIONAL: tuple[type, ...] = (PosteriorSample,)  # the guarantee rests on assumptions
 NOT_PRIVATE: tuple[type, ...] = (NUTS,)
-OF_SOME_MODELS: tuple[type, ...] = (ConjugateSample, Newton)  # unconditional, for models that they have a proof for
+OF_SOME_MODELS: tuple[type, ...] = (ConjugateSample, Newton)  # unconditional, but proven for some models only
 OF_OTHER_SAMPLERS: tuple[type, ...] = (Hybrid,)

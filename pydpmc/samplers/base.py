@@ -1,4 +1,4 @@
-"""What every sampler offers to ``plan``, and what its settings offer to ``run``."""
+"""The interface of samplers to ``plan``, and of their settings to ``run``."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 DEFAULT_DRAWS = 10_000
 WARMUP_SHARE = 0.2
-ENOUGH_DRAWS = 100.0  # effective draws: a forecast calls this many enough
-SOME_DRAWS = 20.0  # and fewer than this many too few
+ENOUGH_DRAWS = 100.0  # a forecast calls this many effective draws enough
+SOME_DRAWS = 20.0  # a forecast calls fewer effective draws too few
 
 
 class Sampler(ABC):
-    """A sampler specification: frozen, any parameter open, completed by ``plan``."""
+    """A frozen specification of a sampler, whose open parameters ``plan`` chooses."""
 
     @classmethod
     def candidate(cls, request: Request, purpose: str) -> Sampler:
@@ -40,7 +40,7 @@ class Sampler(ABC):
 
     @abstractmethod
     def choose(self, request: Request) -> RunSettings:
-        """Fill in what was left open, within the budget."""
+        """Choose the open parameters within the budget."""
 
 
 class Forecast(Protocol):
@@ -50,11 +50,11 @@ class Forecast(Protocol):
         """Return label and text of each line."""
 
     def advice(self, private: bool) -> list[str]:
-        """Return what would help, if anything needs help."""
+        """Return suggestions, or an empty list if the run needs none."""
 
 
 def posterior_sd(model: Model, public: Public, n: int | None, w: float) -> float | None:
-    """Return the posterior standard deviation to expect of a coefficient, or None."""
+    """Return the expected posterior standard deviation of a coefficient, or None."""
     information = model.information(public)
     precision = float(model.prior_precision(public).mean())
     if information is None or n is None:
@@ -79,21 +79,21 @@ class RunSettings(Protocol):
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What the guarantee rests on; empty if it is unconditional."""
+        """The assumptions of the guarantee; empty if it is unconditional."""
 
     def uses(self, adjacency: str, chains: int) -> list[tuple[Event, int]]:
-        """Return what all chains together release."""
+        """Return the events of all chains with their counts."""
 
     def total_variation(self, chains: int) -> float:
-        """Return how far the random numbers of the run are from the laws that are accounted."""
+        """Return the total variation between the random numbers of the run and the laws that are accounted."""
 
     def releases(self, chains: int, draws: int | None, warmup: int | None) -> Release:
-        """Return which iterates leave."""
+        """Return which iterates are released."""
 
     def start(self, core: Any, target: Target, chains: Chains, data: Data) -> Any:
         """Return the run: an object with ``advance(steps, threads, block)``, ``steps_done`` and ``stop()``.
 
-        ``stop()`` is called from another thread: the chunk of steps under way is dropped, and none is made after it.
+        ``stop()`` is called from another thread: the current chunk of steps is dropped, and no further step is made.
         """
 
     def forecast(self, model: Model, public: Public, chains: int) -> Any:
@@ -106,11 +106,11 @@ class RunSettings(Protocol):
         """Return the settings as plain values."""
 
     def rows(self, size: int | None) -> Sequence[tuple[str, str]]:
-        """Return the lines of the plan's page that say what runs; `size` is the public number of records."""
+        """Return the lines of the plan's page that describe the run; `size` is the public number of records."""
 
 
 def target_arguments(model: Model, data: Data) -> dict[str, Any]:
-    """Return the posterior of a model given data, as the arguments of the core's ``Target`` but for codes."""
+    """Return the arguments of the core's ``Target``, without `coded`, for the posterior of a model given data."""
     public = data.public
     return {
         "rows": data._rows,
@@ -126,10 +126,10 @@ def target_arguments(model: Model, data: Data) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Release:
-    """Which iterates leave: of each of `chains` chains, `kept` of them, every `thin`-th after `warmup` steps.
+    """Which iterates are released: from each chain `kept` iterates, every `thin`-th after `warmup` steps.
 
-    A hidden run releases nothing before its last step: it cannot be stopped half-way with a result, and its
-    chains are so many draws.
+    A hidden run releases nothing before its last step, so a run that is stopped earlier has no result. Each of its
+    chains gives `kept` draws.
     """
 
     chains: int
@@ -139,22 +139,22 @@ class Release:
     hidden: bool = False
 
     def made(self, steps_done: int) -> int:
-        """Return how many draws of each chain there are after so many steps."""
+        """Return how many draws each chain has after `steps_done` steps."""
         return min(self.kept, max(0, steps_done - self.warmup) // self.thin)
 
     def of(self, out: npt.NDArray[np.float64], steps_done: int) -> npt.NDArray[np.float64]:
-        """Return what leaves of `out`, shape (chain, draw, dim), after so many steps."""
+        """Return the part of `out`, shape (chain, draw, dim), that is released after `steps_done` steps."""
         if not self.hidden:
             return out[:, : self.made(steps_done)]
         if steps_done < self.warmup + self.thin * self.kept:
             raise KeyboardInterrupt(
-                "stopped before the last step: a run with a hidden state releases nothing before it"
+                "the run was stopped before its last step: a run with a hidden state releases nothing before that"
             )
         return out.reshape(1, self.chains * self.kept, -1)
 
 
 def all_iterates(steps: int, chains: int, draws: int | None, warmup: int | None) -> Release:
-    """Return the release of a sampler whose guarantee covers every iterate: thinning is free."""
+    """Return the release of a sampler whose guarantee covers every iterate, so that thinning costs nothing."""
     most = DEFAULT_DRAWS if draws is None else whole(draws, "draws")
     skipped = int(WARMUP_SHARE * steps) if warmup is None else whole(warmup, "warmup", least=0)
     if skipped >= steps:
@@ -165,7 +165,7 @@ def all_iterates(steps: int, chains: int, draws: int | None, warmup: int | None)
 
 
 def last_iterates(steps: int, count: int, draws: int | None, warmup: int | None) -> Release:
-    """Return the release of `count` independent chains of which only the last iterate leaves."""
+    """Return the release of `count` independent chains that release only their last iterate."""
     for name, value in (("draws", draws), ("warmup", warmup)):
         if value is not None:
             raise InvalidArgument(

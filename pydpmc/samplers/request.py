@@ -1,4 +1,4 @@
-"""What the caller of ``plan`` asked for, as every sampler's ``choose`` reads it, and what one unit can contribute."""
+"""The request that ``plan`` passes to a sampler's ``choose``, and bounds on the contribution of one unit."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..accounting import Event, Guarantee, calibrate, compose
-from ..accounting.calibration import about_largest
-from ..accounting.composition.uses import about
+from ..accounting.calibration import approximate_largest
+from ..accounting.composition.uses import coarsened
 from ..checks import positive, share
 from ..data.public import Public
 from ..errors import InvalidArgument, UnsupportedEventError
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from .base import RunSettings
 
 UNSPENT = 5e-4
-ENOUGH_LEVELS = 12  # of noise, to compare runs
+ENOUGH_LEVELS = 12  # noise levels that are kept when runs are only ranked
 Run = TypeVar("Run", bound="RunSettings")
 
 
 @dataclass(frozen=True)
 class Request:
-    """Model, public facts, sampler and budget of a plan."""
+    """The model, public facts, sampler and budget of a plan."""
 
     model: Model
     public: Public
@@ -35,12 +35,12 @@ class Request:
     private: bool
     epsilon: float | None
     delta: float | None
-    earlier: tuple[Guarantee, ...] = ()  # of the posteriors that the start comes from
-    rough: bool = False  # whether a run is only to be compared with others
+    earlier: tuple[Guarantee, ...] = ()  # guarantees of the posteriors that the start comes from
+    rough: bool = False  # whether runs are only ranked, with approximate costs
 
     @property
     def n(self) -> int | None:
-        """The number of records (or groups), if it may be known."""
+        """The number of records (or groups), or None if it is private."""
         return self.public.size(self.adjacency)
 
     @property
@@ -51,7 +51,7 @@ class Request:
         if self.n is None:
             raise InvalidArgument("n0 needs a public number of records: pass public_n to Data, or give w")
         if self.sampler.n0 > self.n:
-            raise InvalidArgument(f"n0 is {self.sampler.n0:g} but there are only {self.n} records")
+            raise InvalidArgument(f"n0 must be at most the number of records, {self.n}, not {self.sampler.n0:g}")
         return float(self.sampler.n0 / self.n)
 
     @property
@@ -60,12 +60,12 @@ class Request:
         return self.model.dim(self.public)
 
     def cost(self, run: RunSettings) -> float:
-        """Return epsilon of all chains of a run together with whatever the start has cost."""
+        """Return epsilon of all chains of a run, including the cost of their start."""
         assert self.delta is not None
         return self._priced(run).epsilon(self.delta)
 
     def fits(self, run: RunSettings) -> bool:
-        """Return whether the budget pays for a run."""
+        """Return whether a run fits the budget."""
         assert self.epsilon is not None
         return self.cost(run) <= self.epsilon
 
@@ -76,16 +76,16 @@ class Request:
         integer: bool = True,
         unspent: float = UNSPENT,
     ) -> Run:
-        """Return the run of the largest parameter within the bracket that the budget pays for.
+        """Return the run with the largest parameter in the bracket that fits the budget.
 
-        `unspent` is the share of epsilon that the search may leave.
+        `unspent` is the share of epsilon that the search may leave over.
         """
         assert self.epsilon is not None
         assert self.delta is not None
         runs = lru_cache(maxsize=8)(run_of)
         if self.rough:
             budget = self.epsilon, self.delta
-            return runs(about_largest(lambda x: self._priced(runs(x)), *budget, self.adjacency, bracket, integer))
+            return runs(approximate_largest(lambda x: self._priced(runs(x)), *budget, self.adjacency, bracket, integer))
         parameter = calibrate(
             lambda x: [self._priced(runs(x))],
             epsilon=self.epsilon,
@@ -101,26 +101,26 @@ class Request:
     def _priced(self, run: RunSettings) -> Guarantee:
         uses = run.uses(self.adjacency, self.chains)
         if self.rough:
-            uses = about(uses, ENOUGH_LEVELS)
+            uses = coarsened(uses, ENOUGH_LEVELS)
         own: list[tuple[Event, int] | Guarantee] = [*uses, *self.earlier]
         variation = run.total_variation(self.chains)
         return compose(own, adjacency=self.adjacency, unit=self.public.unit, total_variation=variation)
 
 
 def lipschitz_of_unit(model: Model, public: Public) -> float | None:
-    """Return a bound on the gradient of a unit's log-likelihood that always holds, or None."""
+    """Return a bound on the gradient of the log-likelihood of any unit, or None."""
     lipschitz, records = model.lipschitz(public), public.records_per_unit
     return None if lipschitz is None or records is None else lipschitz * records
 
 
 def clip_of_unit(model: Model, public: Public) -> float | None:
-    """Return that bound, or that of one record where the size of a group is not bounded: it may be exceeded."""
+    """Return the unit's gradient bound; for groups of unbounded size one record's, so large groups are clipped."""
     lipschitz = model.lipschitz(public)
     return None if lipschitz is None else lipschitz * (public.records_per_unit or 1)
 
 
 def refuse_groups_without_proof(sampler: object, public: Public) -> None:
-    """Refuse groups for every sampler that does not say that it was proved for them."""
+    """Refuse groups unless the sampler declares a proof for them."""
     if public.grouped and not getattr(sampler, "supports_groups", False):
         raise UnsupportedEventError(
             f"groups: {sampler!r} has no proof for groups of records; use SGLD, SGHMC or SGNHT, or Barker on all "
@@ -129,7 +129,7 @@ def refuse_groups_without_proof(sampler: object, public: Public) -> None:
 
 
 def check_weight(w: float | None, n0: float | None) -> None:
-    """Refuse a weight outside (0, 1], and one that is given twice."""
+    """Refuse a weight outside (0, 1], and one given as both w and n0."""
     if n0 is not None:
         positive(n0, "n0")
     if w is not None:

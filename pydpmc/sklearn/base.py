@@ -1,4 +1,4 @@
-"""What the estimators share: parameters, the run, and what is kept of it."""
+"""The base class of the estimators."""
 
 from __future__ import annotations
 
@@ -87,13 +87,13 @@ class DPEstimator(BaseEstimator):  # type: ignore[misc]
     random_state: Any
 
     def _keep(self, given: Mapping[str, Any]) -> None:
-        """Keep the arguments of the constructor as they are, as scikit-learn asks for."""
+        """Store the arguments of the constructor unchanged, as scikit-learn requires."""
         for name, value in given.items():
             if name not in ("self", "__class__"):
                 setattr(self, name, value)
 
     def _default_sampler(self, model: Model, public: Public) -> Any:
-        """Langevin: for few records as many draws as predict best, for many only so many as are quickly made."""
+        """Return Langevin; for few records with the best number of draws for prediction, for many with a fast one."""
         few = (public.size(self.adjacency) or 0) <= FEW_RECORDS
         return Langevin(draws="predict" if few and self.private else SOME_DRAWS)
 
@@ -135,7 +135,7 @@ class DPEstimator(BaseEstimator):  # type: ignore[misc]
         self.verdict_ = self.posterior_.verdict
 
     def _stated_assumptions(self) -> tuple[str, ...]:
-        """Return what a guarantee rests on that only the caller can know."""
+        """Return the assumptions of the guarantee that only the caller can check."""
         return () if self.prepared_by_record else (PREPARED_BY_RECORD,)
 
     def _rows_to_score(self, X: Any, y: Any) -> tuple[Floats, Floats]:

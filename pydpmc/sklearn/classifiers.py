@@ -97,7 +97,7 @@ class _DPClassifier(Scored, ClassifierMixin, DPEstimator):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = bool(self.private)  # on the few hundred records of scikit-learn's checks
+        tags.classifier_tags.poor_score = bool(self.private)  # scikit-learn's checks use a few hundred records only
         return tags
 
 

@@ -17,7 +17,7 @@ from .scores import Integers, Scored, alike_alone
 
 MIXING = 0.00025  # a random walk mixes if 40 d^2 w / (mu^2 n) is below 1/100
 MU_PER_EPSILON = 0.24
-MOST_POINTS = 256  # of a record's private score: its noise does not grow with it, rounding shrinks
+MOST_POINTS = 256  # points per record: more of them reduce the rounding and do not increase the relative noise
 
 
 class _DPRegressor(Scored, RegressorMixin, DPEstimator):  # type: ignore[misc]
@@ -93,7 +93,7 @@ class _DPRegressor(Scored, RegressorMixin, DPEstimator):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.regressor_tags.poor_score = bool(self.private)  # on the few hundred records of scikit-learn's checks
+        tags.regressor_tags.poor_score = bool(self.private)  # scikit-learn's checks use a few hundred records only
         return tags
 
 

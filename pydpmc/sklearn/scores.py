@@ -46,7 +46,7 @@ class PrivateScore:
 
 
 class Scored:
-    """What classifiers and regressors share: a score that warns, and one that is private."""
+    """Scores of classifiers and regressors: one that warns, and one that is private."""
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return scikit-learn's score (accuracy, or R^2). It is NOT private: no guarantee covers it.
@@ -100,7 +100,7 @@ class Scored:
         return PrivateScore(_noised_share(points, most, float(epsilon), guarantee.adjacency, seed), guarantee, entry)
 
     def _score_guarantee(self, epsilon: float, seed: int | None) -> acc.Guarantee:
-        """Return the price, void where the estimator itself shows the records: points would depend on all of them."""
+        """Return the guarantee of a score; it is void if the fit is void, because points depend on the fit."""
         fitted = self.posterior_.guarantee  # type: ignore[attr-defined]
         reasons = [reason for reason in (fitted.void, None if seed is None else SEEDED) if reason is not None]
         return acc.compose(

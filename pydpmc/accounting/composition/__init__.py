@@ -1,1 +1,1 @@
-"""composition"""
+"""Composition of events: several bounds, of which the least is reported."""

@@ -1,6 +1,6 @@
-"""The least possible epsilon of T bits of bounded range, by backward induction (compiled).
+"""The optimal epsilon of T adaptively chosen bits of bounded range, by backward induction in the compiled core.
 
-One run gives delta at every epsilon, so runs are kept. Proof: docs/privacy/accounting.md, theorem 5.
+One induction gives delta at every epsilon and is cached. Proof: docs/privacy/accounting.md, theorem 5.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from ..events.base import Floats
 USUAL_WORK = 5e8  # cell updates; about 0.4 s
 LARGEST_WORK = 1.6e9
 MOST_CELLS, FEWEST_CELLS = 100, 4
-DEVIATIONS = 9.5  # of the composed loss, covered by the nodes: down to delta of 1e-18
-# From this delta on and up to this mu fewer will do: what lies deeper changes epsilon by at most 2e-6 of it. At larger
-# mu it can be any amount, since a coarse grid spreads the ratio further than mu says.
+DEVIATIONS = 9.5  # the nodes cover this many standard deviations of the composed loss: delta down to 1e-18
+# For a delta of at least and a mu of at most these, fewer deviations change epsilon by at most 2e-6 of it. At a larger
+# mu the change has no bound, because a coarse grid spreads the ratio further than mu suggests.
 USUAL_DELTA, USUAL_MU, USUAL_DEVIATIONS = 1e-8, 1.0, 7.5
 LARGEST_SHIFT = 30.0
-LARGEST_EXPONENT = 690.0  # exp of more is near the end of floating point
+LARGEST_EXPONENT = 690.0  # exp of more would nearly overflow
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class InductionProfile:
     deltas: Floats
 
     def delta(self, epsilon: float) -> float:
-        """Upper bound of delta; beyond the last node its value there, since delta falls."""
+        """Upper bound of delta; beyond the last node the value there, because delta decreases."""
         if epsilon >= self.epsilons[-1]:
             return float(self.deltas[-1])
         k = int(np.searchsorted(self.epsilons, epsilon, side="right"))
@@ -42,7 +42,7 @@ class InductionProfile:
         return float(self.deltas[k - 1] * (1 - share) + self.deltas[k] * share) * (1 + 1e-13)
 
     def epsilon(self, delta: float) -> float:
-        """Upper bound of epsilon; infinite if delta lies below the last node."""
+        """Upper bound of epsilon; infinite if delta is smaller than its value at the last node."""
         reached = np.nonzero(self.deltas <= delta)[0]
         if len(reached) == 0:
             return math.inf
@@ -56,7 +56,7 @@ class InductionProfile:
 
 
 def cells_within_budget(shift: float, steps: int) -> int:
-    """How finely one shift is divided, 0 if even the coarsest useful grid takes too long."""
+    """Return the number of cells per shift; 0 if even the coarsest useful grid takes too long."""
     if shift > LARGEST_SHIFT:
         return 0
     work_per_square = steps * 2 / 3 * _depth(shift, steps) / shift
@@ -68,7 +68,7 @@ def cells_within_budget(shift: float, steps: int) -> int:
 
 @dataclass(frozen=True)
 class BitsBound:
-    """Adaptively chosen bits of one range; the profile goes as deep as what is asked for."""
+    """Adaptively chosen bits of one range; a query below `USUAL_DELTA` computes a deeper profile."""
 
     shift: float
     steps: int
@@ -80,7 +80,7 @@ class BitsBound:
         return usual if usual >= USUAL_DELTA else self._profile(0.0).delta(epsilon)
 
     def epsilon(self, delta: float) -> float:
-        """Upper bound of epsilon; infinite if delta lies below the last node."""
+        """Upper bound of epsilon; infinite if delta is smaller than its value at the last node."""
         return self._profile(delta).epsilon(delta)
 
     def _profile(self, delta: float) -> InductionProfile:
@@ -89,16 +89,16 @@ class BitsBound:
 
 
 def induction_profile(shift: float, steps: int) -> BitsBound | None:
-    """Profile of `steps` adaptively chosen bits of range `shift`, or None if it would take too long."""
+    """Return the profile of `steps` adaptively chosen bits of range `shift`, or None if it would take too long."""
     cells = cells_within_budget(shift, steps)
     return None if cells == 0 else BitsBound(shift, steps, cells)
 
 
 def rough_induction_epsilon(shift: float, steps: int, delta: float) -> float:
-    """About the epsilon of `induction_profile`, for small shifts, in a twentieth of the time.
+    """Approximate the epsilon of `induction_profile` for small shifts in a twentieth of the time.
 
-    Fewer bits of a larger range, with the same sum of squares and divided as finely, cost a little more, about in
-    proportion to the range: from two such games follows the one asked for.
+    Fewer bits of a larger range, with the same sum of squares and as many cells per shift, cost slightly more, and the
+    excess is nearly proportional to the range. The result is extrapolated linearly from two such compositions.
     """
     cells = cells_within_budget(shift, steps)
 
@@ -123,11 +123,11 @@ def _profile(shift: float, steps: int, cells: int, usual: bool) -> InductionProf
 
 
 def _depth(shift: float, steps: int, deviations: float = DEVIATIONS) -> float:
-    """How far the log-likelihood ratio can go, in all or in all but a negligible part of the cases."""
+    """Return the largest log-likelihood ratio, up to a negligible probability."""
     mu = _mu(shift, steps)
     return min(steps * shift, mu * mu / 2 + deviations * mu + 2 * shift)
 
 
 def _mu(shift: float, steps: int) -> float:
-    """The Gaussian limit of so many bits."""
+    """Return mu of the Gaussian limit of `steps` bits."""
     return shift * math.sqrt(steps) / 2

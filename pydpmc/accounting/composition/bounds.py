@@ -1,4 +1,4 @@
-"""Bounds of a composition. Each applies to some compositions; the least of those that apply is reported."""
+"""Bounds of a composition, of which the least that applies is reported, and quick estimates for searches."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from .backward_induction import induction_profile, rough_induction_epsilon
 from .composed_losses import composed_losses
 from .grid import loss_scale
 from .renyi import delta_from_moment, epsilon_from_moment
-from .uses import Uses, about, total, total_square
+from .uses import Uses, coarsened, total, total_square
 
-LARGEST_MU = 27.0  # its losses reach mu (mu / 2 + 10), and exp of them is still a number
+LARGEST_MU = 27.0  # losses reach mu (mu / 2 + 10), whose exponential must not overflow
 ROUGH_LEVELS = 24  # distinct noise levels of a rough epsilon
 VARIANCE_LEVELS = 8  # distinct noise levels of a rough variance
-SMALL_RANGE = 0.02  # below this range of an accept bit, fewer bits of a larger range approximate its cost
+SMALL_RANGE = 0.02  # bits of a smaller range are approximated by fewer bits of a larger range
 
 
 class Bound(Protocol):
-    """Something that turns delta into a valid epsilon and the reverse."""
+    """Converts delta into a valid epsilon and epsilon into a valid delta."""
 
     def epsilon(self, delta: float) -> float:
-        """Upper bound of epsilon, infinite if there is none."""
+        """Upper bound of epsilon; infinite if there is none."""
 
     def delta(self, epsilon: float) -> float:
-        """Upper bound of delta, 1 if there is none."""
+        """Upper bound of delta; 1 if there is none."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class PureBound:
 
 @dataclass(frozen=True)
 class GaussianBound:
-    """Exact: mu adds in squares."""
+    """Exact composition of Gaussian mechanisms: the squares of mu add up."""
 
     mu: float
 
@@ -60,7 +60,7 @@ class GaussianBound:
 
 @dataclass(frozen=True)
 class RenyiBound:
-    """Renyi divergences add up; events without a curve enter by the moments of their discretised loss."""
+    """Renyi divergences add up; an event without a Renyi curve contributes the moments of its discretised loss."""
 
     uses: Uses
     adjacency: str
@@ -105,33 +105,33 @@ class RenyiBound:
 
 
 def pure_bound(uses: Uses, adjacency: str) -> Bound | None:
-    """Applies if every event is pure."""
+    """Return basic composition, which applies if every event is pure."""
     summed = total(uses, lambda event: event.pure_epsilon(adjacency)) * (1 + 1e-14)
     return PureBound(summed) if math.isfinite(summed) else None
 
 
 def gaussian_bound(uses: Uses, adjacency: str) -> Bound | None:
-    """Applies if every event is exactly Gaussian."""
+    """Return exact composition, which applies if every event is an unsampled Gaussian."""
     if any(event.gaussian_mu(adjacency) is None for event, _ in uses):
         return None
     return GaussianBound(math.sqrt(total_square(uses, adjacency)))
 
 
 def induction_bound(uses: Uses, adjacency: str) -> Bound | None:
-    """Applies if every event has bounded range; all are treated as having the widest."""
+    """Return the bound for events of bounded range; each is priced at the widest range among them."""
     ranges = [event.bounded_range(adjacency) for event, _ in uses]
     widest = max(math.inf if s is None else s for s in ranges)
     return induction_profile(widest, int(total(uses, lambda event: 1.0)))
 
 
 def renyi_bound(uses: Uses, adjacency: str) -> Bound | None:
-    """Worth its time where a Renyi curve is tighter than the discretised loss: bounded range."""
+    """Return the Renyi bound if some event has bounded range: only there can it beat the discretised loss."""
     useful = any(event.bounded_range(adjacency) is not None for event, _ in uses)
     return RenyiBound(uses, adjacency) if useful else None
 
 
 def fourier_bound(uses: Uses, adjacency: str, rough: bool = False) -> Bound | None:
-    """Applies unless the unsampled Gaussians alone cost hundreds: their losses would overflow."""
+    """Return the composed discretised loss, unless the unsampled Gaussians are so costly that it would overflow."""
     gaussian = tuple(use for use in uses if use[0].gaussian_mu(adjacency) is not None)
     if math.sqrt(total_square(gaussian, adjacency)) > LARGEST_MU:
         return None
@@ -139,7 +139,7 @@ def fourier_bound(uses: Uses, adjacency: str, rough: bool = False) -> Bound | No
 
 
 def bounds_of(uses: Uses, adjacency: str, *, rough: bool = False) -> list[Bound]:
-    """Every bound that applies; only the exact one where there is one. If rough, looser and quicker."""
+    """Return every bound that applies, or only the exact one if there is one; if `rough`, on a coarser grid."""
     exact = gaussian_bound(uses, adjacency)
     if exact is not None:
         return [exact]
@@ -153,14 +153,14 @@ def bounds_of(uses: Uses, adjacency: str, *, rough: bool = False) -> list[Bound]
 
 
 def quick_bounds_of(uses: Uses, adjacency: str) -> list[Bound]:
-    """Those of the bounds that take no grid."""
+    """Return the bounds that need no grid."""
     exact = gaussian_bound(uses, adjacency)
     candidates = [exact] if exact is not None else [pure_bound(uses, adjacency), renyi_bound(uses, adjacency)]
     return [bound for bound in candidates if bound is not None]
 
 
 def rough_epsilon(uses: Uses, adjacency: str, delta: float) -> float:
-    """Epsilon at this delta, usually to a part in a hundred.
+    """Approximate epsilon at this delta, usually within 1 %, for searches and never for a claim.
 
     Examples
     --------
@@ -178,8 +178,8 @@ def rough_epsilon(uses: Uses, adjacency: str, delta: float) -> float:
         bits = rough_induction_epsilon(widest, sum(n for _, n in uses), delta)
         if bits < math.inf:
             return min(pure, bits)
-    few = about(uses, ROUGH_LEVELS)
-    if widest < SMALL_RANGE or pure == math.inf:  # where no induction will be made, bits cost more than they tend to
+    few = coarsened(uses, ROUGH_LEVELS)
+    if widest < SMALL_RANGE or pure == math.inf:  # without induction, bits cost more than their Gaussian limit
         rough = [(event.roughly() if event.bounded_range(adjacency) is None else event, n) for event, n in few]
     else:
         rough = [(event.roughly(), n) for event, n in few]
@@ -187,8 +187,8 @@ def rough_epsilon(uses: Uses, adjacency: str, delta: float) -> float:
 
 
 def rough_variance(uses: Uses, adjacency: str) -> float:
-    """About the variance of the composed loss."""
-    return math.fsum(n * _variance(event.roughly(), adjacency) for event, n in about(uses, VARIANCE_LEVELS))
+    """Approximate the variance of the composed loss."""
+    return math.fsum(n * _variance(event.roughly(), adjacency) for event, n in coarsened(uses, VARIANCE_LEVELS))
 
 
 def _variance(event: Event, adjacency: str) -> float:

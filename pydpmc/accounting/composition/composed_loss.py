@@ -10,8 +10,8 @@ import numpy as np
 
 from ..loss.privacy_loss import Floats
 
-NEGLIGIBLE = 60.0  # e^-60 of the scale is added instead of summing atoms that far out
-SAFE_SIDE = 1e-9  # of epsilon: a guess is raised by it, so that the check that follows succeeds
+NEGLIGIBLE = 60.0  # atoms weighted by less than e^-60 are not summed; e^-60 is added instead
+SAFE_SIDE = 1e-9  # a guess of epsilon is raised by this share, so that the check that follows succeeds
 FEW_ATOMS = 2048
 
 
@@ -19,8 +19,8 @@ FEW_ATOMS = 2048
 class ComposedLoss:
     """Mass ``exp(log_scale - tilt * loss) * tilted`` at each loss of a window, with bounds on all errors.
 
-    `outside` is tilted mass that may lie beyond either end of the window, `entry_error` the round-off of each
-    entry of `tilted`, `relative_error` that of tilting itself; all are added to delta.
+    `outside` bounds the tilted mass beyond either end of the window, `entry_error` the round-off of each entry of
+    `tilted`, and `relative_error` the round-off of the tilting; all are added to delta.
     """
 
     step: float
@@ -58,7 +58,7 @@ class ComposedLoss:
         return high
 
     def _start(self, delta: float, high: float) -> float:
-        """Where a sum over few of the atoms meets delta, from the mode of the tilted law on."""
+        """Solve delta(x) = delta on a subset of the atoms, by Newton's method from the mode of the tilted law."""
         x = min(max(float(self.losses[np.argmax(self.tilted)]), 0.0), high)
         for _ in range(8):
             found, slope = self._delta_and_slope(x, self._stride)
@@ -71,7 +71,7 @@ class ComposedLoss:
         return x * (1 + SAFE_SIDE)
 
     def rounding_share(self, epsilon: float) -> float:
-        """About the part of delta(epsilon) that is only our bound on the round-off, relative to delta."""
+        """Approximate share of delta(epsilon) that comes from the bound on the round-off."""
         exact = replace(self, entry_error=0.0)._delta_and_slope(epsilon, self._stride)[0]
         return self._delta_and_slope(epsilon, self._stride)[0] / exact - 1.0 if exact > 0 else math.inf
 
@@ -80,7 +80,7 @@ class ComposedLoss:
         return 1 + len(self.losses) // FEW_ATOMS
 
     def _delta_and_slope(self, epsilon: float, stride: int = 1) -> tuple[float, float]:
-        """An upper bound of delta if the stride is 1, otherwise only about that."""
+        """Return delta and its slope: an upper bound if the stride is 1, otherwise an approximation."""
         first = int(np.searchsorted(self.losses, epsilon, side="right"))
         last = len(self.losses)
         if self.tilt > 0:
@@ -89,7 +89,7 @@ class ComposedLoss:
         excess = self.losses[atoms] - epsilon
         decay = np.exp(-self.tilt * excess)
         fall = np.expm1(-excess)
-        masses = (np.maximum(self.tilted[atoms], 0.0) + self.entry_error) * decay  # no @ below: its threads cost more
+        masses = (np.maximum(self.tilted[atoms], 0.0) + self.entry_error) * decay  # no @ below: its threads are slower
         far = math.exp(-NEGLIGIBLE) * (1.0 + len(self.losses) * self.entry_error) if last < len(self.losses) else 0.0
         factor = math.exp(min(self.log_scale - self.tilt * epsilon, 700.0))
         inside = stride * -float((masses * fall).sum()) * (1 + self.relative_error) + far + self._truncated(epsilon)
@@ -97,7 +97,7 @@ class ComposedLoss:
         return min(1.0, self.infinity + inside * factor), slope
 
     def _truncated(self, epsilon: float) -> float:
-        """Tilted mass that the window misses, relative to the tilt factor at epsilon."""
+        """Tilted mass outside the window, relative to the tilt factor at epsilon."""
         above = self.outside * math.exp(-self.tilt * max(0.0, float(self.losses[-1]) - epsilon))
         below = self.outside if epsilon < self.losses[0] else 0.0
         return above + below

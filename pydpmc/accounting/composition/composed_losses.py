@@ -1,4 +1,4 @@
-"""The discretised losses of a composition, on one grid, ready to be composed."""
+"""The discretised losses of a composition on a common grid."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from .uses import Uses, bucketed, total_square
 LARGEST_ROUNDING_SHARE = 1e-3
 MOST_TILTS = 4
 MOST_GUESSES = 8
-LEAST_SHARE = 1e-2  # of the guessed delta; less, and what was added for rare losses would show
-MOST_USES = 10**12  # for which the round-off is proven: docs/privacy/accounting.md
+LEAST_SHARE = 1e-2  # below this share of the guessed delta, the surcharge for rare losses would matter
+MOST_USES = 10**12  # the bound on the round-off is proven up to this count: docs/privacy/accounting.md
 
 
 @dataclass(frozen=True, eq=False)
 class ComposedLosses:
-    """One law if every event is symmetric, otherwise one for a record removed and one for a record added."""
+    """One loss if every event is symmetric, otherwise one for a removed and one for an added record."""
 
     directions: tuple[Cumulants, ...]
 
@@ -49,7 +49,7 @@ def _uses(cumulants: Cumulants) -> int:
 
 
 def _epsilon(cumulants: Cumulants, delta: float) -> float:
-    """As little tilt as the round-off allows keeps the window short; more where that was too little."""
+    """Start with the smallest tilt, whose window is shortest, and increase it while the round-off is too large."""
     slack = max(0.0, math.log(1e8 / _uses(cumulants)))
     tilt, best = cumulants.tilt_for_delta(delta, slack), math.inf
     for _ in range(MOST_TILTS):
@@ -63,7 +63,7 @@ def _epsilon(cumulants: Cumulants, delta: float) -> float:
 
 
 def _delta(direction: Cumulants, epsilon: float) -> float:
-    """Which losses are rare follows from delta, so it is guessed first, and again if the guess was far too large."""
+    """Guess delta, which decides which losses count as rare; guess again if it was far too large."""
     guess, cumulants = 1.0, direction
     for _ in range(MOST_GUESSES):
         cumulants = without_rare_losses(direction, guess)
@@ -79,7 +79,7 @@ def _delta(direction: Cumulants, epsilon: float) -> float:
 
 
 def composed_losses(uses: Uses, adjacency: str, rough: bool = False) -> ComposedLosses:
-    """Discretise every event on a common grid; a coarse one costs more epsilon and less time."""
+    """Discretise every event on a common grid; if `rough`, on a coarser one, which is faster and overstates epsilon."""
     few = bucketed(_gaussians_merged(uses, adjacency))
     return _on_one_grid(tuple(sorted(few, key=repr)), adjacency, rough)
 
@@ -95,7 +95,7 @@ def _on_one_grid(few: Uses, adjacency: str, rough: bool) -> ComposedLosses:
 
 
 def _gaussians_merged(uses: Uses, adjacency: str) -> Uses:
-    """All unsampled Gaussians as one, which is exact."""
+    """Replace all unsampled Gaussians by one, which is exact."""
     gaussian = tuple(use for use in uses if use[0].gaussian_mu(adjacency) is not None)
     if not gaussian:
         return uses

@@ -1,4 +1,4 @@
-"""Exponential moments of a composed loss: where to tilt it, and how far it reaches."""
+"""Exponential moments of a composed loss, which decide its tilt and its window."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ LARGEST_TILTED_LOSS = 300.0
 LARGEST_TILTED_STEP = 2.0
 MOST_BISECTIONS = 16
 MOST_PUSHES = 40
-SAME_TILT = 0.05  # difference of log delta that is no reason for another tilt
-SAME_MOMENT = 0.01  # of epsilon that is no reason for another moment
-FEW_ATOMS, TOP_ATOMS = 512, 256  # of each loss, where only about the moments are wanted; the last are kept as they are
-LOCATED = 0.7  # standard deviations within which a mean counts as found
+SAME_TILT = 0.05  # the cached tilt is reused if log delta differs by at most this
+SAME_MOMENT = 0.01  # the cached moment is reused if epsilon differs by at most this share
+FEW_ATOMS, TOP_ATOMS = 512, 256  # atoms per loss of the approximation; the largest losses keep their own atoms
+LOCATED = 0.7  # a mean is located if it is known to within this many standard deviations
 
 
 class Cumulants:
@@ -41,8 +41,8 @@ class Cumulants:
         return _Flat([(loss.masses, losses) for (loss, _), losses in self.pairs()], [n for _, n in self.items])
 
     @cached_property
-    def about(self) -> _Flat:
-        """About the same laws, of few atoms."""
+    def coarse(self) -> _Flat:
+        """An approximation of all laws by few atoms."""
         laws = [_thinned(loss.masses, losses) for (loss, _), losses in self.pairs()]
         return _Flat(laws, [n for _, n in self.items])
 
@@ -51,7 +51,7 @@ class Cumulants:
         return list(zip(self.items, self.losses, strict=True))
 
     def value(self, tilt: float) -> float:
-        """K(tilt), the logarithm of the exponential moment of that order."""
+        """K(tilt), the logarithm of the exponential moment of order `tilt`."""
         if tilt not in self._values:
             self._values[tilt] = self.exact.value(tilt)
         return self._values[tilt]
@@ -63,16 +63,16 @@ class Cumulants:
         return np.split(weights, self.exact.starts[1:])
 
     def tilt_for_delta(self, delta: float, slack: float = 0.0) -> float:
-        """About the tilt whose Chernoff bound at its own mean is delta times exp(slack)."""
+        """Approximate the tilt whose Chernoff bound at its own mean equals delta times exp(slack)."""
         wanted = math.log(delta) + slack
         if self._latest is None or abs(wanted - self._latest[0]) > SAME_TILT:
             self._latest = wanted, self._tilt(lambda tilt, value, mean: value - tilt * mean > wanted)
         return self._latest[1]
 
     def tilt_for_epsilon(self, epsilon: float) -> float:
-        """About the tilt whose mean is epsilon.
+        """Approximate the tilt under which the mean loss is epsilon.
 
-        If few atoms misplace the mean there, the window would miss epsilon, and all atoms are asked.
+        If the coarse law misplaces that mean, the window could miss epsilon; the exact law is then used.
         """
 
         def too_small(tilt: float, value: float, mean: float) -> bool:
@@ -80,12 +80,12 @@ class Cumulants:
 
         tilt = self._tilt(too_small)
         _, mean, variance = self.exact.derivatives(tilt)
-        if abs(self.about.derivatives(tilt)[1] - mean) <= LOCATED * math.sqrt(max(variance, 0.0)):
+        if abs(self.coarse.derivatives(tilt)[1] - mean) <= LOCATED * math.sqrt(max(variance, 0.0)):
             return tilt
         return _located(self.exact, too_small, self._largest_tilt)
 
     def loose_delta(self, epsilon: float) -> float:
-        """An upper bound of delta by one moment, where about the best one is."""
+        """Upper bound of delta from one moment of nearly optimal order."""
         if self._moment is None or abs(epsilon - self._moment[0]) > SAME_MOMENT * epsilon:
             self._moment = epsilon, self._tilt(lambda tilt, value, mean: mean < epsilon)
         tilt = self._moment[1]
@@ -95,15 +95,15 @@ class Cumulants:
         return self.infinity + math.exp(min(exponent, 0.0)) * (1.0 + self.relative_error(tilt))
 
     def relative_error(self, tilt: float) -> float:
-        """Relative error of the product of all tilted masses: each exponent is off by its size in ulps."""
+        """Relative error of the product of all tilted masses; the error of an exponent is proportional to its size."""
         farthest = max(float(np.max(np.abs(losses))) for losses in self.losses)
         count = sum(n for _, n in self.items)
         return 1e-12 + math.expm1(8 * UNIT * count * (4 + 2 * min(tilt * farthest, 740.0)))
 
     def reach(self, tilt: float, sign: int) -> float:
-        """Loss beyond which (sign 1: above, -1: below) the tilted law has at most OUTSIDE, by Chernoff.
+        """Return the loss above (sign 1) or below (sign -1) which the tilted law has mass at most OUTSIDE, by Chernoff.
 
-        The push with the least bound is looked for on few atoms; the bound is that of all of them.
+        The best push is searched on the coarse law; its bound is then computed on the exact law.
         """
         farthest = sign * sum(n * float(losses[-1 if sign > 0 else 0]) for (_, n), losses in self.pairs())
         push = self._best_push(tilt, sign)
@@ -113,14 +113,14 @@ class Cumulants:
         return sign * min(farthest, bound)
 
     def _best_push(self, tilt: float, sign: int) -> float | None:
-        at_tilt, _, variance = self.about.derivatives(tilt)
+        at_tilt, _, variance = self.coarse.derivatives(tilt)
         push = math.sqrt(-2 * math.log(OUTSIDE) / variance) if variance > 0 else 1.0
         end = max(abs(float(losses[-1 if sign > 0 else 0])) for losses in self.losses)
         room = 2 * LARGEST_TILTED_LOSS / max(end, self.items[0][0].step) - (tilt if sign > 0 else 0.0)
-        push = min(push, 0.999 * room)  # rare losses far out: the variance says nothing of them
+        push = min(push, 0.999 * room)  # the variance does not account for rare, very large losses
         found, best = None, math.inf
         for _ in range(MOST_PUSHES if push > 0 else 0):
-            bound = (self.about.value(tilt + sign * push) - at_tilt - math.log(OUTSIDE)) / push
+            bound = (self.coarse.value(tilt + sign * push) - at_tilt - math.log(OUTSIDE)) / push
             if bound > 1.001 * best:
                 break
             if bound < best:
@@ -133,12 +133,12 @@ class Cumulants:
         return min(LARGEST_TILTED_LOSS / self.largest, LARGEST_TILTED_STEP / self.items[0][0].step)
 
     def _tilt(self, too_small: Callable[[float, float, float], bool]) -> float:
-        """Roughly the smallest tilt >= 0 at which `too_small(tilt, K, K')` ends. Any is valid, so few atoms will do."""
-        return _located(self.about, too_small, self._largest_tilt)
+        """Approximate the smallest tilt that is not `too_small(tilt, K, K')`; any tilt gives a valid bound."""
+        return _located(self.coarse, too_small, self._largest_tilt)
 
 
 def _located(laws: _Flat, too_small: Callable[[float, float, float], bool], limit: float) -> float:
-    """Heavy tails move the mean abruptly, so the search ends when the mean is located, not the tilt."""
+    """Bisect the tilt until the mean is located; under heavy tails the mean jumps, so the tilt cannot decide."""
     low, at_low = 0.0, laws.derivatives(0.0)
     if not too_small(low, *at_low[:2]):
         return low
@@ -161,7 +161,7 @@ def _located(laws: _Flat, too_small: Callable[[float, float, float], bool], limi
 
 
 class _Flat:
-    """The losses of all items one after the other, so that many short ones take no longer than one long one."""
+    """The losses of all items concatenated, so that many short laws are as fast as one long law."""
 
     def __init__(self, laws: Sequence[tuple[Floats, Floats]], counts: Sequence[int]) -> None:
         self.counts = np.array(counts, dtype=float)
@@ -184,11 +184,11 @@ class _Flat:
         return value, slope, bend
 
     def sums(self, values: Floats) -> Floats:
-        """Sum of the values of each item."""
+        """Sums of the values, per item."""
         return np.asarray(np.add.reduceat(values, self.starts))
 
     def tilted(self, tilt: float) -> tuple[Floats, Floats]:
-        """Masses times exp(tilt * loss), normalised, and the logarithm of the norm of each item."""
+        """Return the masses times exp(tilt * loss), normalised, and the logarithm of the norm of each item."""
         weights, norm, top = self._weights(tilt)
         weights /= self._spread(norm)
         return weights, np.log(norm) + top
@@ -210,7 +210,7 @@ def _one_after_the_other(parts: Sequence[Floats]) -> Floats:
 
 
 def _thinned(masses: Floats, losses: Floats) -> tuple[Floats, Floats]:
-    """About the same law: neighbouring atoms as one, where they are on average, but not the last, which tilts seek."""
+    """Merge neighbouring atoms at their mean, except the largest losses, on which tilted laws depend most."""
     below = len(masses) - TOP_ATOMS
     width = -(-below // FEW_ATOMS)
     if width <= 1:

@@ -1,8 +1,8 @@
 """Composition of privacy losses by one exponentially tilted Fourier transform, with every error bounded.
 
-The tilt centres the composed law where the answer lies, so that the relative round-off there is tiny even at
-delta = 1e-12 after a million steps. Wrap-around only adds mass; what lies outside the window is bounded by
-Chernoff's inequality and added, and so is the round-off of the transforms.
+The tilt centres the composed law where the answer lies, so that its relative round-off there is tiny even at
+delta = 1e-12 after a million steps. Wrap-around only adds mass. The mass outside the window, bounded by Chernoff's
+inequality, and the round-off of the transforms are added to delta.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from .composed_loss import ComposedLoss
 from .cumulants import OUTSIDE, Cumulants
 
 SMALLEST_SPECTRUM = 1e-280
-NEGLIGIBLE = -80.0  # logarithm of what the product of the spectra, without its weakest factor, is left out at
-LEFT_OUT = math.exp(-55.0)  # what the exact one may hold there
+NEGLIGIBLE = -80.0  # a frequency is dropped if the log of the product without its weakest factor is below this
+LEFT_OUT = math.exp(-55.0)  # bound on the exact product at a dropped frequency
 
 
-@lru_cache(maxsize=2)  # the two directions, asked again at nearly the same delta
+@lru_cache(maxsize=2)  # one entry per direction
 def compose(cumulants: Cumulants, tilt: float) -> ComposedLoss:
-    """Compose each loss with its multiplicity, tilted by `tilt`."""
+    """Compose all losses with their multiplicities under the given tilt."""
     step = cumulants.items[0][0].step
     bottom, top = cumulants.reach(tilt, -1), cumulants.reach(tilt, 1)
     start = math.floor(bottom / step)
@@ -44,12 +44,12 @@ def compose(cumulants: Cumulants, tilt: float) -> ComposedLoss:
 
 
 def _tilted_convolution(cumulants: Cumulants, tilt: float, length: int, start: int) -> tuple[Floats, float]:
-    """Entries ``start + k`` of the composed tilted law, and a bound on the error of each.
+    """Return entries ``start + k`` of the composed tilted law, and a bound on the error of each.
 
-    In a transform every input reaches every output through log2(length) twiddles, so each entry of the
-    spectrum W of a probability vector is off by a small multiple of log2(length) ulps (and no more where it is
-    summed directly); that reaches the product G = prod W^n as n |G| / |W| times it, and the inverse transform
-    averages over the frequencies.
+    In a transform every input reaches every output through log2(length) twiddle factors, so the error of each entry of
+    the spectrum W of a probability vector is a small multiple of log2(length) ulps (and no more if it is summed
+    directly). The product G = prod W^n multiplies this error by n |G| / |W|, and the inverse transform averages over
+    the frequencies.
     """
     spectrum = _Spectrum(length)
     offset = 0
@@ -65,9 +65,10 @@ def _tilted_convolution(cumulants: Cumulants, tilt: float, length: int, start: i
 
 
 class _Spectrum:
-    """The product of powers of spectra, none above 1, at the frequencies where it is not negligible.
+    """The product of powers of spectra, at the frequencies where it is not negligible.
 
-    A factor can only lower the product, so a frequency that was left out stays out; what it may hold is added up.
+    No spectrum exceeds 1, so another factor can only lower the product: a dropped frequency stays dropped, and
+    `left_out` sums the bounds of all of them.
     """
 
     def __init__(self, length: int) -> None:
@@ -78,7 +79,7 @@ class _Spectrum:
         self.weakest = np.zeros(self.size)
 
     def multiply(self, factor: NDArray[np.complex128], n: int) -> None:
-        """Multiply by the n-th power of a spectrum, given at these frequencies."""
+        """Multiply by the n-th power of a spectrum, given at the kept frequencies."""
         size = np.maximum(np.abs(factor), SMALLEST_SPECTRUM)
         weakest = np.minimum(self.weakest, np.log(size))
         carried = self.logarithm.real + n * np.log(size) - weakest
@@ -89,7 +90,7 @@ class _Spectrum:
         self.frequencies, self.weakest = self.frequencies[kept], weakest[kept]
 
     def carried(self) -> float:
-        """Sum of |G| / |W| and of |G|, W the weakest of the factors."""
+        """Sum of |G| / |W| + |G| over the frequencies, with W the weakest factor."""
         magnitude = self.logarithm.real
         return float(np.sum(np.exp(np.minimum(magnitude - self.weakest, 0.0)) + np.exp(magnitude)))
 
@@ -101,10 +102,10 @@ class _Spectrum:
 
 
 def _transformed(masses: Floats, frequencies: NDArray[np.int64], length: int) -> NDArray[np.complex128]:
-    """The spectrum at these frequencies: summed directly where they are few and the rounding is that of a transform.
+    """Return the spectrum at these frequencies; a direct sum replaces the transform if they are few.
 
-    A sum over rows of sums over columns rounds once a term of each: half an ulp times sqrt(2), and 10 for the twiddles,
-    are fewer than the 8 (log2(length) + 8) ulps that are paid for.
+    The direct sum adds up rows of sums over columns and rounds once per term of each: half an ulp times sqrt(2), and 10
+    for the twiddle factors, which is below the 8 (log2(length) + 8) ulps that are charged.
     """
     columns = math.isqrt(len(masses)) + 1
     rows = -(-len(masses) // columns)
@@ -113,7 +114,7 @@ def _transformed(masses: Floats, frequencies: NDArray[np.int64], length: int) ->
     table = np.zeros(rows * columns)
     table[: len(masses)] = masses
     row_of_each = _twiddles(frequencies, np.arange(columns), length)[:, None]
-    inner = (row_of_each @ table.reshape(rows, columns).T)[:, 0]  # row by row: threads would cost more than they save
+    inner = (row_of_each @ table.reshape(rows, columns).T)[:, 0]  # one product per row, because threads are slower here
     return np.asarray((inner * _twiddles(frequencies, columns * np.arange(rows), length)).sum(axis=1))
 
 
@@ -123,7 +124,7 @@ def _twiddles(frequencies: NDArray[np.int64], places: NDArray[np.int64], length:
 
 
 def _folded(masses: Floats, length: int) -> Floats:
-    """Masses wrapped around the period."""
+    """Wrap the masses around the period."""
     rows = -(-len(masses) // length)
     padded = np.zeros(rows * length)
     padded[: len(masses)] = masses
@@ -132,7 +133,7 @@ def _folded(masses: Floats, length: int) -> Floats:
 
 
 def quick_length(least: int) -> int:
-    """The smallest length from `least` on that has no prime factor above 5: its transform is quick."""
+    """Return the smallest length >= `least` without a prime factor above 5, for a fast transform."""
     best = 1 << (least - 1).bit_length()
     fives = 1
     while fives < best:

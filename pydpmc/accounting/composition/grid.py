@@ -11,16 +11,16 @@ import numpy as np
 from ..events.base import Event, Floats
 from .uses import families, size_of
 
-FINEST, COARSEST = 1e-4, 2e-3  # share of the variance that discretisation may add
+FINEST, COARSEST = 1e-4, 2e-3  # discretisation adds a share of the variance between these
 USUAL_POINTS, LARGEST_POINTS, ALL_POINTS = 4e5, 8e6, 6e6
 ROUGH_FINEST, ROUGH_COARSEST, ROUGH_POINTS = 1e-2, 5e-2, 2e4
-HOPELESS = 1e-3  # probability of an infinite loss: no useful composition has that
-SCALED_LEVELS = 12  # of a family, whose losses are looked at to choose the step
+HOPELESS = 1e-3  # no useful composition has an event with so large a probability of an infinite loss
+SCALED_LEVELS = 12  # the scale of a family's losses is interpolated from this many levels
 
 
 @lru_cache(maxsize=4096)
 def loss_scale(event: Event, adjacency: str) -> tuple[float, float]:
-    """Variance and mean absolute value of the loss of one use, within a few percent."""
+    """Return variance and mean absolute value of the loss of one use, within a few percent."""
     step = event.largest_loss(adjacency) / 256
     for _ in range(6):
         losses = event.privacy_loss(adjacency, step)
@@ -32,7 +32,7 @@ def loss_scale(event: Event, adjacency: str) -> tuple[float, float]:
 
 
 def loss_scales(events: Sequence[Event], adjacency: str) -> Floats:
-    """`loss_scale` of each event, a row each; where a family has many levels, about that, from some of them."""
+    """Return `loss_scale` of each event, one row per event, interpolated if a family has many levels."""
     scales = np.empty((len(events), 2))
     for family in families([(event, k) for k, event in enumerate(events)]):
         family.sort(key=size_of)
@@ -45,7 +45,7 @@ def loss_scales(events: Sequence[Event], adjacency: str) -> Floats:
 
 
 def choose_step(items: Sequence[tuple[Event, int]], adjacency: str, rough: bool = False) -> float:
-    """A step whose discretisation error is small (it adds variance) and whose transform is short.
+    """Return a step with a small discretisation error, which adds variance, and a short transform.
 
     A cell of width h adds at most h^2/4 to the variance of one use and at most h times its mean |loss|.
     """
@@ -71,7 +71,7 @@ def choose_step(items: Sequence[tuple[Event, int]], adjacency: str, rough: bool 
 
 
 def _snapped(step: float, items: Sequence[tuple[Event, int]], weights: Floats, adjacency: str) -> float:
-    """The step made to divide the pure epsilon of the main event: its extreme atoms then lie on the grid."""
+    """Adjust the step to divide the pure epsilon of the main event, so that its extreme atoms lie on the grid."""
     pure = items[int(np.argmax(weights))][0].pure_epsilon(adjacency)
     if not math.isfinite(pure):
         return step

@@ -1,7 +1,7 @@
-"""Losses so rare that they hardly matter at a given delta, made harmless for the length of the window.
+"""Truncation of losses that are too rare to matter at a given delta, which shortens the window.
 
-Claim: `without_rare` returns a law whose profile, composed with any others, is at least that of the given one and at
-most `2 * mass` above it. Proof: docs/privacy/accounting.md, composition by a tilted Fourier transform.
+Claim: `without_rare` returns a loss whose profile, composed with any others, is at least the profile of the given loss
+and at most `2 * mass` above it. Proof: docs/privacy/accounting.md, composition by a tilted Fourier transform.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import numpy as np
 from ..loss.privacy_loss import UNIT, PrivacyLoss
 from .cumulants import Cumulants
 
-SHARE = 3e-7  # of delta, rounded to a power of ten, that all of them together may add: at most 1e-6 of delta
-WORTH_IT = 0.5  # of the atoms, at most, must be left
+SHARE = 3e-7  # all truncations together add this share of delta, rounded to a power of ten: at most 1e-6 of delta
+WORTH_IT = 0.5  # a truncation is used if at most this share of the atoms remains
 
 
 def without_rare(loss: PrivacyLoss, mass: float) -> PrivacyLoss:
-    """The largest losses, of at most this probability, as infinite; the lowest as the first that is not as rare."""
+    """Make the largest losses, of probability at most `mass`, infinite; merge the lowest ones into the next."""
     from_below, from_above = np.cumsum(loss.masses), np.cumsum(loss.masses[::-1])
     first = int(np.searchsorted(from_below, mass, side="right"))
     dropped = int(np.searchsorted(from_above, mass, side="right"))
@@ -34,11 +34,11 @@ def without_rare(loss: PrivacyLoss, mass: float) -> PrivacyLoss:
 
 
 def without_rare_losses(cumulants: Cumulants, delta: float) -> Cumulants:
-    """The same composition for queries near this delta, shorter where that is worth it."""
+    """Return the composition for queries near this delta, truncated if that shortens it enough."""
     return _shortened(cumulants, round(math.log10(delta))) if delta > 1e-290 else cumulants
 
 
-@lru_cache(maxsize=4)  # both directions, at two deltas
+@lru_cache(maxsize=4)  # two directions at two deltas
 def _shortened(cumulants: Cumulants, exponent: int) -> Cumulants:
     share = SHARE * 10.0**exponent / (2 * len(cumulants.items))
     items = [(without_rare(loss, share / n), n) for loss, n in cumulants.items]

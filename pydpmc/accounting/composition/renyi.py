@@ -1,4 +1,4 @@
-"""From Renyi divergence to (epsilon, delta), in the tight form.
+"""Tight conversion of Renyi divergence to (epsilon, delta).
 
 Claim: for every b > 0, delta <= exp(K(b) - b epsilon) b^b / (1 + b)^(1 + b), where
 K(b) = log E_P[e^{b loss}] = b D_{1+b}.
@@ -14,12 +14,12 @@ import numpy as np
 
 from ..events.base import Floats
 
-LogMoment = Callable[[Floats], Floats]  # of the order a > 1
+LogMoment = Callable[[Floats], Floats]  # maps orders a > 1 to log moments
 COARSE = np.geomspace(1e-3, 1e6, 73)
 
 
 def epsilon_from_moment(log_moment: LogMoment, delta: float) -> float:
-    """Least epsilon over the orders."""
+    """Return the least epsilon over the orders."""
 
     def bound(b: Floats) -> Floats:
         return (log_moment(1.0 + b) - math.log(delta) + log_overshoot(b)) / b
@@ -28,7 +28,7 @@ def epsilon_from_moment(log_moment: LogMoment, delta: float) -> float:
 
 
 def delta_from_moment(log_moment: LogMoment, epsilon: float) -> float:
-    """Least delta over the orders."""
+    """Return the least delta over the orders."""
     least = _least(lambda b: log_moment(1.0 + b) - b * epsilon + log_overshoot(b))
     return min(1.0, math.exp(min(0.0, least)) * (1 + 1e-12))
 

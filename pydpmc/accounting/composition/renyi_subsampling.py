@@ -1,7 +1,7 @@
 """Renyi divergence after sampling without replacement.
 
-Claim: Wang, Balle, Kasiviswanathan 2019, Theorem 9, integer orders, neighbours `replace`. Looser than the
-profile route of amplification.py; kept for comparison with papers that use it.
+Claim: Wang, Balle, Kasiviswanathan 2019, Theorem 9, for integer orders under `replace`. It is looser than
+amplification.py and is kept for comparison with papers that use it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..events.base import Floats
 def subsampled_divergences(
     divergence: Callable[[Floats], Floats], rate: float, orders: Floats, pure_epsilon: float = math.inf
 ) -> Floats:
-    """Divergence of each whole order in `orders` after sampling a share `rate` without replacement."""
+    """Return the divergence of each integer order after sampling a share `rate` without replacement."""
     largest = int(np.max(orders))
     j = np.arange(2, largest + 1, dtype=float)
     base = divergence(j)
@@ -32,7 +32,6 @@ def subsampled_divergences(
 
 
 def _one_order(a: int, rate: float, j: Floats, log_terms: Floats) -> float:
-
     k = j[: a - 1]
     log_choose = special.gammaln(a + 1) - special.gammaln(k + 1) - special.gammaln(a - k + 1)
     return float(np.logaddexp(0.0, special.logsumexp(k * math.log(rate) + log_choose + log_terms[: a - 1]))) / (a - 1)

@@ -1,4 +1,4 @@
-"""The smallest epsilon of a delta curve to which something that grows with e^epsilon was added."""
+"""The smallest epsilon on a curve delta(epsilon) plus a term that grows with e^epsilon."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 
 
 def least_epsilon(curve: Callable[[float], float], delta: float, low: float, high: float) -> float:
-    """An epsilon in [low, high] with curve(epsilon) <= delta, nearly the smallest; infinite if none is found.
+    """Return nearly the smallest epsilon in [low, high] with curve(epsilon) <= delta; infinite if none is found.
 
-    The curve is convex in e^epsilon, so that it falls and then rises: its lowest point is found first, then where it
-    falls through delta. Whatever the search does, the epsilon returned was checked.
+    The curve is convex in e^epsilon, so it falls and then rises. The search finds its minimum first, then the point
+    where it falls through delta. The returned epsilon is always checked.
 
     Examples
     --------

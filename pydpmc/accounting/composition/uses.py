@@ -1,4 +1,4 @@
-"""Events with their multiplicities: checked and multiplied here and nowhere else, and merged into few noise levels."""
+"""Events with their multiplicities: checked and multiplied only here, and merged into few noise levels."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from ...checks import given, one_of, whole
 from ...errors import UnsupportedEventError, WrongType
 from ..events.base import ADJACENCIES, Event, Floats
 
-MOST_LEVELS, FEW_LEVELS = 160, 96  # distinct noise levels: more than the first number are merged into the second
+MOST_LEVELS, FEW_LEVELS = 160, 96  # more than the first number of noise levels are merged into the second number
 Use = tuple[Event, int]
 Uses = tuple[Use, ...]
 Price = TypeVar("Price", float, Floats)
 
 
 def checked(items: Iterable[tuple[Event, int]], adjacency: str) -> Uses:
-    """Equal events merged; anything without a proven rule under this adjacency refused."""
+    """Merge equal events; refuse an event without a proven rule under this adjacency."""
     one_of(adjacency, "adjacency", sorted(ADJACENCIES, reverse=True))
     if not isinstance(items, Iterable):
         raise WrongType(f"items must be pairs (event, number of times), not {given(items)}")
@@ -29,7 +29,7 @@ def checked(items: Iterable[tuple[Event, int]], adjacency: str) -> Uses:
             raise WrongType(f"items must be pairs (event, number of times), not {given(item)}")
         event, n = item
         if not isinstance(event, Event):
-            raise UnsupportedEventError(f"an accounting event such as Gaussian(2.0) is needed, not {given(event)}")
+            raise UnsupportedEventError(f"items must hold accounting events such as Gaussian(2.0), not {given(event)}")
         if adjacency not in event.adjacencies:
             raise UnsupportedEventError(f"no accounting rule is proven for {event!r} under {adjacency!r}")
         n = whole(n, "number of times", least=0)
@@ -39,12 +39,12 @@ def checked(items: Iterable[tuple[Event, int]], adjacency: str) -> Uses:
 
 
 def total_square(uses: Uses, adjacency: str) -> float:
-    """The sum of mu^2 over unsampled Gaussians, rounded up."""
+    """Return the sum of mu^2 over unsampled Gaussians, rounded up."""
     return math.fsum(n * (event.gaussian_mu(adjacency) or 0.0) ** 2 for event, n in uses) * (1.0 + 2.0**-50)
 
 
 def total(uses: Uses, price: Callable[[Event], Price]) -> Price:
-    """The price of one use, summed over all uses."""
+    """Return the price of one use, summed over all uses."""
     first, *rest = [n * price(event) for event, n in uses]
     for cost in rest:
         first = first + cost
@@ -52,17 +52,17 @@ def total(uses: Uses, price: Callable[[Event], Price]) -> Price:
 
 
 def bucketed(items: Sequence[Use]) -> list[Use]:
-    """The same composition with few distinct levels; each event is replaced by one at least as costly."""
+    """Return a composition with few distinct levels; each event is replaced by one at least as costly."""
     return list(items) if len(items) <= MOST_LEVELS else _merged(items, FEW_LEVELS, middle=False)
 
 
-def about(items: Sequence[Use], levels: int) -> list[Use]:
-    """About the same composition with few distinct levels. No bound may rest on it."""
+def coarsened(items: Sequence[Use], levels: int) -> list[Use]:
+    """Approximate the composition with few distinct levels; no bound may rest on the result."""
     return list(items) if len(items) <= levels else _merged(items, levels, middle=True)
 
 
 def families(items: Sequence[Use]) -> list[list[Use]]:
-    """The uses of each family; an event without levels is one of its own."""
+    """Return the uses of each family; an event without levels is a family of its own."""
     found: dict[tuple[object, ...], list[Use]] = {}
     for event, n in items:
         level = event.level
@@ -71,7 +71,7 @@ def families(items: Sequence[Use]) -> list[list[Use]]:
 
 
 def size_of(use: Use) -> float:
-    """The size of an event in its family, 0 if it has no levels."""
+    """Return the size of an event in its family; 0 if it has no levels."""
     level = use[0].level
     return 0.0 if level is None else level[1]
 
@@ -81,10 +81,10 @@ def _merged(items: Sequence[Use], levels: int, middle: bool) -> list[Use]:
 
 
 def _cut(family: Sequence[Use], parts: int, middle: bool) -> list[Use]:
-    """The family in so many parts, each priced as its costliest or as its middle one.
+    """Cut the family into parts and replace each part by its costliest, or by its middle, event.
 
-    A use costs about the square of its size. A part of m uses whose squares fall by d wastes about m d / 2, so parts
-    of equal sums of sqrt(m d) waste least.
+    A use costs about the square of its size. A part of m uses whose squares fall by d wastes about m d / 2, so the
+    waste is least if all parts have equal sums of sqrt(m d).
     """
     if len(family) <= parts:
         return list(family)
@@ -103,5 +103,5 @@ def _cut(family: Sequence[Use], parts: int, middle: bool) -> list[Use]:
 
 
 def _cost_order(use: Use) -> tuple[float, float]:
-    """Costliest first. Reciprocals of different noise multipliers may round to one size."""
+    """Return the sort key, costliest first; reciprocals of different noise multipliers may round to the same size."""
     return -size_of(use), getattr(use[0], "noise_multiplier", 0.0)

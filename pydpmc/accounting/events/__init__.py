@@ -1,1 +1,1 @@
-"""events"""
+"""Events: one mechanism per file, with its accounting rule and the source of its proof."""

@@ -1,7 +1,7 @@
 """Privacy amplification by sampling without replacement, as a map from profiles to profiles.
 
-Claim: if h bounds the hockey-stick divergence of a mechanism on any two batches of size b that differ in one
-record, then ``h_sub(a) = q h(1 + (a - 1)/q)``, q = b/n, a >= 1, does so for a uniform b-subset of n.
+Claim: if h bounds the hockey-stick divergence of a mechanism on any two batches of size b that differ in one record,
+then ``h_sub(a) = q h(1 + (a - 1)/q)``, q = b/n, a >= 1, bounds it for a uniform b-subset of n records.
 Neighbours: `replace`, n public. There is no such rule for `add_remove`.
 Source: Balle, Barthe, Gaboardi 2018, Theorem 10.
 """
@@ -19,7 +19,7 @@ Profile = Callable[[Floats], Floats]
 
 
 def without_replacement(profile: Profile, rate: float) -> Profile:
-    """The profile after sampling a share `rate` of the records without replacement."""
+    """Return the profile after sampling a share `rate` of the records without replacement."""
 
     def subsampled(eps: Floats) -> Floats:
         return rate * profile(log1p_scaled(np.asarray(eps, dtype=float), 1.0 / rate))
@@ -28,12 +28,12 @@ def without_replacement(profile: Profile, rate: float) -> Profile:
 
 
 def amplified_epsilon(epsilon: float, rate: float) -> float:
-    """Pure epsilon after sampling: log(1 + rate (e^epsilon - 1)), rounded up."""
+    """Return the pure epsilon after sampling, log(1 + rate (e^epsilon - 1)), rounded up."""
     return float(log1p_scaled(np.array([epsilon]), rate)[0]) * (1 + 1e-15)
 
 
 def log1p_scaled(eps: Floats, factor: float) -> Floats:
-    """log(1 + factor (e^eps - 1)) for eps >= 0 without overflow."""
+    """Return log(1 + factor (e^eps - 1)) for eps >= 0 without overflow."""
     small = np.minimum(eps, 1.0)
     large = np.maximum(eps, 1.0)
     near = np.log1p(factor * np.expm1(small))

@@ -1,10 +1,10 @@
 """The correction V_cor of the minibatch Barker test: N(0, c) + V_cor is nearly Logistic(0, 1).
 
-No V_cor is exact for any c > 0. The best one has atoms, and finding it is a linear programme: the least t
-with ``|F(x) - logistic(x)| <= t g(x) logistic'(x)`` on a grid of x, F the law of N(0, c) + V_cor. To first
-order ``t g(x)`` bounds the error of the log-odds, so t is the violation of detailed balance where g = 1,
-|x| <= 8; beyond, g grows slowly, so that the tails keep the decay of the logistic law up to |x| = 16 and the
-error of F stays near t/4.
+No V_cor is exact for any c > 0. The best one is discrete and solves a linear programme: it minimises t subject to
+``|F(x) - logistic(x)| <= t g(x) logistic'(x)`` on a grid of x, where F is the distribution function of N(0, c) + V_cor.
+To first order ``t g(x)`` bounds the error of the log-odds. For |x| <= 8, g = 1, and t is the violation of detailed
+balance. Beyond, g grows slowly, so that the tails decay like the logistic law up to |x| = 16 and the error of F stays
+near t/4.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from ...errors import InternalError, InvalidArgument
 Floats = npt.NDArray[np.float64]
 _T = TypeVar("_T")
 
-SMALLEST_C = 0.9  # below, the programme is ill-conditioned (and the error is already 1e-7)
-LARGEST_C = 3.0  # above, the log-odds are off by more than 0.1
+SMALLEST_C = 0.9  # for smaller c the programme is ill-conditioned; the error is already 1e-7
+LARGEST_C = 3.0  # for larger c the error of the log-odds exceeds 0.1
 
 _FITTED_TO = 16.5
 _ODDS_RANGE = 8.0
@@ -43,15 +43,15 @@ class Correction:
     atoms : ndarray
         The non-negative half of the support, ascending. Both ``+y`` and ``-y`` are atoms.
     weights : ndarray
-        The weight of each pair: half of it at ``+y``, half at ``-y`` (all of it at 0 for ``y = 0``).
-        Multiples of 2**-53 that sum to exactly 1, in floating point too and in any order, so that F(0) = 1/2
-        up to the rounding of erfc and no code has to renormalise.
+        The weight of each pair: half of it at ``+y``, half at ``-y`` (all of it at 0 for ``y = 0``). Weights are
+        multiples of 2**-53, and their floating-point sum is exactly 1 in any order. So F(0) = 1/2 up to the rounding
+        of erfc, and no code has to renormalise.
     c : float
-        The variance of the normal law it completes.
+        The variance of the normal part.
     cdf_error : float
-        sup |F - logistic|, F the law of N(0, c) + V_cor, on a grid 160 times finer than the one fitted.
+        sup |F - logistic|, on a grid 160 times finer than that of the programme.
     odds_error : float
-        sup over |x| <= 8 of |log(F(x) / F(-x)) - x|, likewise.
+        sup over |x| <= 8 of |log(F(x) / F(-x)) - x|, on the same finer grid.
     """
 
     atoms: Floats
@@ -61,7 +61,7 @@ class Correction:
     odds_error: float
 
     def cdf(self, x: npt.ArrayLike, v: npt.ArrayLike = 0.0) -> Floats:
-        """F_v(x), the distribution function of N(0, c - v) + V_cor, relatively accurate in the lower tail."""
+        """Return F_v(x), the distribution function of N(0, c - v) + V_cor, with relative accuracy in the lower tail."""
         position = np.asarray(x, dtype=float)[..., None]
         scale = np.sqrt(self.c - np.asarray(v, dtype=float))[..., None]
         pair = normal_cdf((position - self.atoms) / scale) + normal_cdf((position + self.atoms) / scale)
@@ -70,13 +70,13 @@ class Correction:
 
 @functools.lru_cache(maxsize=64)
 def correction(c: float) -> Correction:
-    """The correction for variance `c`: a stored one for the usual values, else computed once per process.
+    """Return the correction for variance `c`: stored for the usual values, otherwise computed once per process.
 
     Parameters
     ----------
     c : float
-        Variance of the normal part, from 0.9 to 3. A smaller `c` is more accurate and asks for a smaller
-        variance of the minibatch estimate.
+        Variance of the normal part, from 0.9 to 3. A smaller `c` is more accurate but requires a smaller variance of
+        the minibatch estimate.
 
     Returns
     -------
@@ -90,12 +90,12 @@ def correction(c: float) -> Correction:
     (True, 15)
     """
     if not SMALLEST_C <= c <= LARGEST_C:
-        raise InvalidArgument(f"c is {c} but a correction is offered for {SMALLEST_C} <= c <= {LARGEST_C} only")
+        raise InvalidArgument(f"c must lie in [{SMALLEST_C}, {LARGEST_C}], not {c}")
     return _stored(c) or solved(c)
 
 
 def _stored(c: float) -> Correction | None:
-    """The law in `correction_table.json`, the same whatever solver is installed."""
+    """Return the law in `correction_table.json`, which does not depend on the installed solver."""
     table = json.loads(resources.files(__package__).joinpath("correction_table.json").read_text(encoding="ascii"))
     if (law := table.get(repr(c))) is None:
         return None
@@ -104,7 +104,7 @@ def _stored(c: float) -> Correction | None:
 
 
 def solved(c: float) -> Correction:
-    """The correction for variance `c` by the linear programme."""
+    """Compute the correction for variance `c` by the linear programme."""
     spacing = 0.1 * c
     grid = np.arange(0.0, _LARGEST_ATOM + spacing / 2, spacing)
     atoms = _merge(grid, _require(_best_weights(c, grid), c), 2.1 * spacing)
@@ -120,14 +120,14 @@ def solved(c: float) -> Correction:
 
 
 def _best_weights(c: float, atoms: Floats) -> Floats | None:
-    """Solve the programme for given atoms; None where the solver gives up."""
-    from scipy.optimize import linprog  # half of the time it takes to import pydpmc
+    """Solve the programme for given atoms; None if the solver fails."""
+    from scipy.optimize import linprog  # at the top it would double the import time of pydpmc
 
     x = np.arange(0.0, _FITTED_TO, 0.08)
     target = special.expit(-x)
     allowed = special.expit(x) * target * np.exp(np.minimum(0.3 * np.maximum(x - _ODDS_RANGE, 0.0), 2.4))
-    unit = 100.0  # so that the solver's absolute tolerance of 1e-10 is small against t
-    scale = 4.0 * special.expit(atoms) * special.expit(-atoms)  # the size of the weights: unknowns of order one
+    unit = 100.0  # makes the solver's absolute tolerance of 1e-10 small compared with t
+    scale = 4.0 * special.expit(atoms) * special.expit(-atoms)  # makes the unknowns of order one
     rows = unit * scale * _upper_tail(x, atoms, c) / allowed[:, None]
     right = unit * target / allowed
     minus_t = -np.ones((len(x), 1))
@@ -150,7 +150,7 @@ def _upper_tail(x: Floats, atoms: Floats, c: float) -> Floats:
 
 
 def _merge(atoms: Floats, weights: Floats, gap: float) -> Floats:
-    """Barycentres of the runs of atoms closer than `gap`."""
+    """Return the barycentres of runs of atoms closer than `gap`."""
     support = np.flatnonzero(weights > 0.0)
     runs = np.split(support, np.flatnonzero(np.diff(atoms[support]) > gap) + 1)
     return np.array([np.average(atoms[run], weights=weights[run]) for run in runs])
@@ -175,7 +175,7 @@ def _law(c: float, atoms: Floats, weights: Floats, cdf_error: float, odds_error:
 
 
 def _dyadic(weights: Floats) -> Floats:
-    """Multiples of 2**-53 nearest to `weights`, the largest adjusted so that they sum to exactly 1."""
+    """Round `weights` to multiples of 2**-53 and adjust the largest so that they sum to exactly 1."""
     whole = 2**53
     units = [round(w * whole) for w in (weights / weights.sum()).tolist()]
     units[int(np.argmax(weights))] += whole - sum(units)

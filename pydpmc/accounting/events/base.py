@@ -1,7 +1,6 @@
-"""What a mechanism releases, as immutable descriptions; how one use of it is priced.
+"""Events: immutable descriptions of what one use of a mechanism releases, with the rules that price it.
 
-An event describes one use. It never knows how often it is used: counts are multiplied in one place only,
-`composition/bounds.py`.
+An event does not know how often it is used: counts are multiplied in one place only, `composition/uses.py`.
 """
 
 from __future__ import annotations
@@ -21,65 +20,66 @@ ADJACENCIES = frozenset({"replace", "add_remove"})
 class Event(ABC):
     """One use of a mechanism. Subclasses are frozen dataclasses.
 
-    A subclass must be able to give its privacy loss; whatever else it knows exactly (a Gaussian parameter, a
-    Renyi curve, a pure epsilon, a bounded range) lets the accountant report the least of several bounds.
+    A subclass must give its privacy loss. If it also gives an exact Gaussian parameter, Renyi curve, pure epsilon or
+    bounded range, the accountant reports the least of several bounds.
     """
 
     adjacencies: ClassVar[frozenset[str]] = ADJACENCIES
 
     @abstractmethod
     def privacy_loss(self, adjacency: str, step: float) -> tuple[PrivacyLoss, ...]:
-        """Pessimistic privacy loss on the grid ``step * integers``.
+        """Return the pessimistic privacy loss on the grid ``step * integers``.
 
-        One distribution if the dominating pair is symmetric, otherwise two: record removed, record added.
+        There is one distribution if the dominating pair is symmetric, otherwise one for a removed and one for an added
+        record.
         """
 
     @abstractmethod
     def largest_loss(self, adjacency: str) -> float:
-        """Where the grid of `privacy_loss` may end: the largest loss of any noticeable probability."""
+        """Return where the grid of `privacy_loss` may end: the largest loss of non-negligible probability."""
 
     @abstractmethod
     def describe(self) -> str:
-        """The event in words, for `Guarantee.statement`."""
+        """Return a description of the event for `Guarantee.statement`."""
 
     def pure_epsilon(self, adjacency: str) -> float:
-        """Epsilon of one use at delta = 0."""
+        """Return epsilon of one use at delta = 0."""
         return float("inf")
 
     def gaussian_mu(self, adjacency: str) -> float | None:
-        """The mu of mu-GDP if one use is exactly that."""
+        """Return mu if one use is exactly mu-GDP, otherwise None."""
         return None
 
     def bounded_range(self, adjacency: str) -> float | None:
-        """The s such that the log-likelihood ratio of one use always lies in some [t - s, t]."""
+        """Return s such that the log-likelihood ratio of one use always lies in some [t - s, t], or None."""
         return None
 
     def log_moment(self, orders: Floats, adjacency: str) -> Floats | None:
-        """``(a - 1) * D_a`` with D_a the Renyi divergence of order a, for every a > 1 in `orders`."""
+        """Return ``(a - 1) * D_a``, D_a the Renyi divergence of order a, for every a > 1 in `orders`, or None."""
         return None
 
     def roughly(self) -> Event:
-        """An event of about the same cost that is priced more quickly: for searches, never for a claim."""
+        """Return an event of similar cost that is faster to price, for searches and never for a claim."""
         return self
 
     @property
     def level(self) -> tuple[tuple[object, ...], float] | None:
-        """Family and size: in a family the larger size costs at least as much, and a use about its square."""
+        """Family and size: within a family a larger size costs at least as much, about the square of the size."""
         return None
 
 
 class ProfileEvent(Event):
     """An event known by a rigorous upper bound of its symmetric privacy profile under `replace`.
 
-    A subclass gives `profile`, `epsilon_max` and `describe`. The bound need not be convex: the engine extends
-    it below a = 1 by symmetry and takes the greatest convex minorant, which is still an upper bound.
+    A subclass gives `profile`, `epsilon_max` and `describe`. The bound need not be convex: it is extended below a = 1
+    by symmetry and replaced by its greatest convex minorant, which is still an upper bound.
     """
 
     adjacencies: ClassVar[frozenset[str]] = frozenset({"replace"})
 
     @abstractmethod
     def profile(self, eps: Floats) -> Floats:
-        """Upper bound of the hockey-stick divergence of order exp(eps), eps >= 0 (thousands of points)."""
+        """Return an upper bound of the hockey-stick divergence of order exp(eps) at thousands of eps >= 0."""
 
     @property
     @abstractmethod

@@ -1,8 +1,8 @@
 """Accept bits and other releases whose log-likelihood ratio lies in some [t - s, t].
 
-Claim: an accept bit of log-odds D that moves by at most s between neighbours, and any mechanism of bounded
-range s (the exponential mechanism), costs at most the worst two-point ratio {e^t, e^{t-s}} at every step.
-Neighbours: whichever the s was computed for. Source: docs/privacy/accounting.md, theorems 3 to 5.
+Claim: an accept bit whose log-odds differ by at most s between neighbours, and any other mechanism of bounded range s
+(such as the exponential mechanism), costs at most the worst two-point ratio {e^t, e^{t-s}} at every step.
+Neighbours: those for which s was computed. Source: docs/privacy/accounting.md, theorems 3 to 5.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from .gaussian import GDP
 
 
 def range_profile(s: float, eps: Floats) -> Floats:
-    """Largest hockey-stick divergence over the offset t: (e^{s/2} - sqrt a)^2 / (e^s - 1), a <= e^s."""
+    """Return the largest hockey-stick divergence over the offset t: (e^{s/2} - sqrt a)^2 / (e^s - 1), a <= e^s."""
     profile: Floats = np.expm1((np.minimum(eps, s) - s) / 2) ** 2 / -math.expm1(-s)
     return profile
 
 
 def range_log_moment(s: float, orders: Floats) -> Floats:
-    """Log sup_t E_P[ratio^(a-1)], in closed form, rounded up.
+    """Return log sup_t E_P[ratio^(a-1)] in closed form, rounded up.
 
-    With x = e^t the moment is x^b (A - B x), b = a - 1; it is largest at x = b A / (a B), inside [1, e^s]. For
-    a s < 1 the two terms of A - B x nearly cancel, and the moment is summed from its excess over 1 instead.
+    With x = e^t the moment is x^b (A - B x), b = a - 1, and is largest at x = b A / (a B), clipped to [1, e^s]. For
+    a s < 1 the two terms of A - B x nearly cancel, so the excess of the moment over 1 is computed instead.
     """
     b = orders - 1.0
     rise = b * math.expm1(s)
@@ -46,7 +46,7 @@ def range_log_moment(s: float, orders: Floats) -> Floats:
 
 
 def _excess_moment(s: float, orders: Floats, t: Floats) -> Floats:
-    """E_Q[ratio^a] - 1 of the two-point ratio {e^t, e^{t-s}} of mean 1."""
+    """Return E_Q[ratio^a] - 1 of the two-point ratio {e^t, e^{t-s}} of mean 1."""
     upper = -np.expm1(t - s) * np.exp(-t) / -math.expm1(-s)
     lower = np.expm1(-t) / math.expm1(-s)
     excess: Floats = upper * np.expm1(orders * t) + lower * np.expm1(orders * (t - s))
@@ -71,7 +71,7 @@ class _BoundedRange(ProfileEvent):
         return self._range
 
     def roughly(self) -> GDP:
-        return GDP(self._range / 2)  # what many of them tend to
+        return GDP(self._range / 2)  # the limit of a composition of many
 
     def log_moment(self, orders: Floats, adjacency: str) -> Floats:
         return range_log_moment(self._range, orders)
@@ -83,7 +83,7 @@ class _BoundedRange(ProfileEvent):
 
 @dataclass(frozen=True)
 class AcceptBit(_BoundedRange):
-    """One Barker accept bit on the full data, log-odds moved by at most `shift` between neighbours.
+    """One Barker accept bit on the full data, whose log-odds differ by at most `shift` between neighbours.
 
     Examples
     --------
@@ -102,7 +102,7 @@ class AcceptBit(_BoundedRange):
         return self.shift
 
     def describe(self) -> str:  # noqa: D102
-        return f"an accept/reject bit on all records whose log-odds neighbours move by at most {upper(self.shift)}"
+        return f"an accept/reject bit on all records; its log-odds differ by at most {upper(self.shift)} for neighbours"
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """The Gaussian mechanism without subsampling: mu-GDP, which composes exactly.
 
-Claim: noise of standard deviation ``noise_multiplier * L`` on a sum of vectors of norm at most L is mu-GDP,
-mu = 1/noise_multiplier under `add_remove` and 2/noise_multiplier under `replace`; mu adds in squares.
+Claim: noise of standard deviation ``noise_multiplier * L`` on a sum of vectors of norm at most L is mu-GDP, with
+mu = 1/noise_multiplier under `add_remove` and 2/noise_multiplier under `replace`; the squares of mu add up.
 Source: Dong, Roth, Su 2022; Balle, Wang 2018 for the closed form.
 """
 
@@ -22,8 +22,8 @@ from ..loss.privacy_loss import UNIT, PrivacyLoss
 from .base import Event, Floats
 
 SMALLEST_MU, LARGEST_MU = 1e-12, 1e6
-SMALLEST_DELTA = 1e-300  # below, doubles lose digits
-SECTIONS = 32  # of a bracket at a time: an array of them takes no longer than one
+SMALLEST_DELTA = 1e-300  # smaller numbers are subnormal and lose digits
+SECTIONS = 32  # a bracket is cut into this many parts at once, which takes no longer than a bisection
 
 if TYPE_CHECKING:
     from .poisson_gaussian import PoissonGaussian
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def gdp_delta(mu: float, eps: Floats) -> Floats:
-    """Profile of mu-GDP at eps >= 0, rounded up by more than its own rounding error."""
+    """Return the profile of mu-GDP at eps >= 0, rounded up by more than its rounding error."""
     return np.zeros_like(eps) if mu == 0.0 else _profile(mu, eps)
 
 
@@ -47,7 +47,7 @@ def _profile(mu: float | Floats, eps: Floats) -> Floats:
 
 
 def gdp_epsilon(mu: float, delta: float) -> float:
-    """Smallest epsilon of mu-GDP at delta, rounded up."""
+    """Return the smallest epsilon of mu-GDP at delta, rounded up."""
     low, high = 0.0, mu * mu / 2 + mu * 40.0
     if mu > 0.0 and delta < SMALLEST_DELTA:
         return math.inf
@@ -65,7 +65,7 @@ def gdp_epsilon(mu: float, delta: float) -> float:
 
 @lru_cache(maxsize=256)
 def largest_mu(epsilon: float, delta: float) -> float:
-    """Largest mu, rounded down, for which mu-GDP is (epsilon, delta)-DP."""
+    """Return the largest mu, rounded down, for which mu-GDP implies (epsilon, delta)-DP."""
     all_positive(epsilon=epsilon, delta=delta)
     low, high = SMALLEST_MU, LARGEST_MU
     while high > low * (1.0 + 1e-12):
@@ -79,7 +79,7 @@ def largest_mu(epsilon: float, delta: float) -> float:
 
 @dataclass(frozen=True)
 class GDP(Event):
-    """A release that is mu-GDP under the adjacency it is used with.
+    """A release that is mu-GDP under the adjacency of its composition.
 
     Examples
     --------
@@ -112,7 +112,7 @@ class GDP(Event):
 
 @dataclass(frozen=True)
 class Gaussian(Event):
-    """A clipped sum with Gaussian noise of sd ``noise_multiplier`` times the clipping norm.
+    """A clipped sum with Gaussian noise of standard deviation ``noise_multiplier`` times the clipping norm.
 
     Examples
     --------
@@ -128,13 +128,13 @@ class Gaussian(Event):
         positive(self.noise_multiplier, "noise_multiplier")
 
     def poisson(self, rate: float) -> Gaussian | PoissonGaussian:
-        """The same sum over a Poisson sample: each record enters with probability `rate`."""
+        """Return the same sum over a Poisson sample: each record enters with probability `rate`."""
         from .poisson_gaussian import PoissonGaussian
 
         return self if rate == 1.0 else PoissonGaussian(self.noise_multiplier, rate)
 
     def without_replacement(self, b: int, n: int) -> Gaussian | WithoutReplacementGaussian:
-        """The same sum over b of n records drawn without replacement, afresh each time."""
+        """Return the same sum over b of n records, drawn anew without replacement at each use."""
         from .without_replacement_gaussian import WithoutReplacementGaussian
 
         return self if b == n else WithoutReplacementGaussian(self.noise_multiplier, b, n)

@@ -1,8 +1,8 @@
-"""The last iterate of full-batch Langevin, all others hidden.
+"""The last iterate of full-batch Langevin dynamics, with all other iterates hidden.
 
-Claim: X' = F(X) + sqrt(2h) xi, t times, is mu-GDP if |F(x) - F'(y)| <= c|x - y| + hs for the computed maps F, F' of
-neighbours, mu = s sqrt(h/2) sqrt((1-c^t)/(1+c^t) (1+c)/(1-c)); c = max(|1-hm|, |1-hM|) for gradient steps. Priced as t
-releases it is s_0 sqrt(ht/2)-GDP, h s_0 the largest |F(x) - F'(x)|.
+Claim: t steps X' = F(X) + sqrt(2h) xi are mu-GDP with mu = s sqrt(h/2) sqrt((1-c^t)/(1+c^t) (1+c)/(1-c)) if the maps F,
+F' computed for neighbours satisfy |F(x) - F'(y)| <= c|x - y| + hs; for gradient steps c = max(|1-hm|, |1-hM|). Composed
+as t releases they are s_0 sqrt(ht/2)-GDP, where h s_0 is the largest |F(x) - F'(x)|.
 Source: Bok, Su, Altschuler 2024. Proof: docs/privacy/langevin.md.
 """
 
@@ -18,8 +18,8 @@ from ..loss.privacy_loss import PrivacyLoss
 from .base import ADJACENCIES, Event, Floats
 from .gaussian import GDP
 
-ARITHMETIC = 1.0 + 1e-12  # roundings of the formula, and of the square root that scales the noise
-FAST_ROUNDING = 2.0**-51  # of 2 - hM
+ARITHMETIC = 1.0 + 1e-12  # covers the rounding of the formula and of the square root that scales the noise
+FAST_ROUNDING = 2.0**-51  # bounds the rounding of 2 - hM
 
 
 @dataclass(frozen=True)
@@ -29,18 +29,18 @@ class LangevinIterate(Event):
     Parameters
     ----------
     steps, step_size
-        t and h. A step size beyond 2/(M + m) contracts less, one beyond 2/M not at all and is refused.
+        t and h. A step size above 2/(M + m) contracts less; one of 2/M or more does not contract and is refused.
     sensitivity
         s, the largest change of the exact gradient of U between neighbours, under `adjacency`.
     strong_convexity, smoothness
         m and M of U, for every data set.
     adjacency
-        The neighbours that `sensitivity` is for; the event is refused under others.
+        The adjacency for which `sensitivity` holds; under the other one the event is refused.
     error
-        2E: how far the computed gradients of two data sets can be from the exact ones, together.
+        2E, where E bounds the distance between the computed and the exact gradient of any data set.
     error_between_neighbours
-        The part of it by which the computed gradients of neighbours can differ more than the exact ones at the same
-        point; `error` if left out.
+        How much more the computed gradients of neighbours can differ at one point than the exact ones; `error` by
+        default.
 
     Examples
     --------
@@ -76,20 +76,20 @@ class LangevinIterate(Event):
             raise InvalidArgument("smoothness must be at least strong_convexity")
         if not self.forgetting > 0.0:
             raise UnsupportedEventError(
-                f"a step_size of {self.step_size:g} does not contract: it must be below 2 / smoothness, "
-                f"{2.0 / self.smoothness:g}"
+                f"step_size is {self.step_size:g} but must be below 2 / smoothness = {2.0 / self.smoothness:g}, or the "
+                "chain does not contract"
             )
         object.__setattr__(self, "adjacencies", frozenset({self.adjacency}))
 
     @property
     def forgetting(self) -> float:
-        """1 - c, c the largest of |1 - hm| and |1 - hM|; rounded down."""
+        """1 - c, with c = max(|1 - hm|, |1 - hM|); rounded down."""
         slow, fast = self.step_size * self.strong_convexity, 2.0 - self.step_size * self.smoothness
         return min(slow, fast - FAST_ROUNDING, 1.0)
 
     @property
     def contracted_mu(self) -> float:
-        """Mu by the contraction of the hidden steps, rounded up."""
+        """The mu that follows from the contraction of the hidden steps, rounded up."""
         forgetting = self.forgetting
         one_step = (self.sensitivity + self.error) * math.sqrt(self.step_size / 2.0)
         decay = -self.steps * math.log1p(-forgetting) if forgetting < 1.0 else math.inf
@@ -97,13 +97,15 @@ class LangevinIterate(Event):
 
     @property
     def composed_mu(self) -> float:
-        """Mu as if every iterate were released, rounded up."""
+        """The mu of a release of every iterate, rounded up."""
         excess = self.error if self.error_between_neighbours is None else self.error_between_neighbours
         return (self.sensitivity + excess) * math.sqrt(self.step_size * self.steps / 2.0) * ARITHMETIC
 
     def gaussian_mu(self, adjacency: str) -> float:  # noqa: D102
         if adjacency != self.adjacency:
-            raise UnsupportedEventError(f"this event was described for {self.adjacency!r}, not for {adjacency!r}")
+            raise UnsupportedEventError(
+                f"adjacency of this event is {self.adjacency!r}; it has no rule for {adjacency!r}"
+            )
         return min(self.contracted_mu, self.composed_mu)
 
     def privacy_loss(self, adjacency: str, step: float) -> tuple[PrivacyLoss, ...]:  # noqa: D102

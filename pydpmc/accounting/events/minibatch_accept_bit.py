@@ -1,8 +1,8 @@
 """The accept bit of the minibatch Barker test: what one step of DP-MCMC releases.
 
 Claim: `MinibatchAcceptBit.profile` bounds the hockey-stick divergence of one subsampled bit.
-Neighbours: `replace` with n public. Assumes: a fresh batch of b of n records without replacement, and the
-arithmetic of the compiled test (clamped D* and v, acceptance probability within 2**-30).
+Neighbours: `replace` with n public. Assumes: a fresh batch of b of n records without replacement, and the arithmetic of
+the compiled test (clamped D* and v, acceptance probability with a relative error of at most 2**-30).
 Proof: docs/privacy/minibatch_accept_bit.md.
 """
 
@@ -23,8 +23,8 @@ from ...rounding import upper
 from .barker_correction import Correction, Floats, correction
 from .base import ProfileEvent
 
-_ARITHMETIC_ERROR = 1e-9  # of D* and of v in the compiled test, absolute, each
-_THRESHOLD_ERROR = 2.0**-30  # of the realised p and of 1 - p, relative
+_ARITHMETIC_ERROR = 1e-9  # bounds the absolute error of D*, and of v, in the compiled test
+_THRESHOLD_ERROR = 2.0**-30  # bounds the relative error of the realised p, and of 1 - p
 _SMALLEST_PROBABILITY = 2.0**-34
 _LARGEST_LOSS = 100.0
 _ROUND_UP = 1.0 + 1e-12  # covers the rounding of the few operations that follow a proven bound
@@ -32,11 +32,11 @@ _ROUND_UP = 1.0 + 1e-12  # covers the rounding of the few operations that follow
 
 @dataclass(frozen=True)
 class MinibatchAcceptBit(ProfileEvent):
-    """One accept or reject of the Barker test on a batch drawn without replacement.
+    """One accept/reject bit of the Barker test on a batch drawn without replacement.
 
     With r_i in [-K, K] on the batch, D* is the mean of r plus a public term, clamped to [-x_max, x_max], and
-    v = kappa * popvar(r) is in [0, v_max]. The step accepts with probability F_v(D*), F_v the law of
-    N(0, c - v) + V_cor.
+    v = kappa * popvar(r) lies in [0, v_max]. The step accepts with probability F_v(D*), where F_v is the distribution
+    function of N(0, c - v) + V_cor.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class MinibatchAcceptBit(ProfileEvent):
     v_max : float
         Largest variance estimate, ``kappa * K**2``; above 0 and below `c`.
     c : float
-        Variance that the sampling error of D* and the added normal noise have together.
+        Total variance of the sampling error of D* and the added normal noise.
 
     Examples
     --------
@@ -58,8 +58,8 @@ class MinibatchAcceptBit(ProfileEvent):
     True
     """
 
-    slack: ClassVar[float] = 1e-3  # to which the profile is proven, relative to what is attained
-    points: ClassVar[tuple[int, int]] = 321, 17  # of x and v, among which the largest loss is looked for
+    slack: ClassVar[float] = 1e-3  # relative gap between the proven profile and an attained one
+    points: ClassVar[tuple[int, int]] = 321, 17  # grid of x and v on which the largest loss is searched
     b: int
     n: int
     v_max: float
@@ -103,7 +103,7 @@ class MinibatchAcceptBit(ProfileEvent):
 
     @property
     def x_max(self) -> float:
-        """Public clamp of D*: the test's probabilities stay above 2**-34 whatever v is."""
+        """Public clamp of D*, which keeps the probabilities of the test above 2**-34 for every v."""
         return _clamp(self.v_max, self.c)
 
     @property
@@ -113,7 +113,7 @@ class MinibatchAcceptBit(ProfileEvent):
         return math.log1p(self.q * (a_max * _ROUND_UP**4 - 1.0)) * _ROUND_UP
 
     def describe(self) -> str:
-        """The event in words."""
+        """Return a description of the event for `Guarantee.statement`."""
         return (
             f"one accept/reject bit of the Barker test on {self.b} of {self.n} records drawn without "
             f"replacement (variance estimate at most {upper(self.v_max)} of {self.c:g})"
@@ -128,7 +128,7 @@ class MinibatchAcceptBit(ProfileEvent):
         """Upper bound of h_sub(e^eps), eps >= 0, over both orders of every pair of neighbours."""
         epsilon = np.asarray(eps, dtype=float)
         if np.any(epsilon < 0.0):
-            raise InvalidArgument("the profile is given for eps >= 0; below, use the symmetry of `replace`")
+            raise InvalidArgument("eps must be at least 0; for smaller values use the symmetry of `replace`")
         a = 1.0 + np.expm1(np.minimum(epsilon, 700.0)) / (self.q * _ROUND_UP)
         return np.minimum(1.0, self.q * _ROUND_UP * self.batch_profile(a / _ROUND_UP))
 
@@ -137,7 +137,7 @@ class MinibatchAcceptBit(ProfileEvent):
 
 
 class RoughMinibatchAcceptBit(MinibatchAcceptBit):
-    """The same bit with a looser profile, which takes a tenth of the time."""
+    """The same bit with a looser profile that takes a tenth of the time to compute."""
 
     slack: ClassVar[float] = 3e-2
     points: ClassVar[tuple[int, int]] = 81, 5
@@ -150,12 +150,12 @@ def _clamp(v_max: float, c: float) -> float:
         far = [normal_cdf((np.append(law.atoms, -law.atoms) - x) / math.sqrt(c - v)) for v in (0.0, v_max)]
         if 0.5 * float(np.tile(law.weights, 2) @ np.minimum(*far)) >= _SMALLEST_PROBABILITY:
             return float(x)
-    raise InvalidArgument(f"c - v_max = {c - v_max} leaves too little noise")
+    raise InvalidArgument(f"c - v_max = {c - v_max} leaves too little noise: lower v_max")
 
 
 @functools.lru_cache(maxsize=256)
 def _batch_profile(bit: MinibatchAcceptBit) -> tuple[Floats, Floats]:
-    """Nodes a and proven bounds of h there, the last of them 0."""
+    """Return nodes a and proven bounds of h at them; the last bound is 0."""
     top = _largest_loss_on_a_grid(bit)
     while top < _LARGEST_LOSS:
         eps = _nodes_up_to(top)
@@ -164,11 +164,11 @@ def _batch_profile(bit: MinibatchAcceptBit) -> tuple[Floats, Floats]:
             last = int(np.flatnonzero(bounds > 0.0)[-1]) + 1
             return _convex_minorant(np.exp(eps[: last + 1]), np.append(bounds[:last], 0.0))
         top = eps[-1]
-    raise InvalidArgument(f"c - v_max = {bit.c - bit.v_max} leaves too little noise for a useful bound")
+    raise InvalidArgument(f"c - v_max = {bit.c - bit.v_max} leaves too little noise for a useful bound: lower v_max")
 
 
 def _convex_minorant(a: Floats, bounds: Floats) -> tuple[Floats, Floats]:
-    """Lower convex hull of the points; h is convex, so what bounds it at the nodes bounds it on the hull."""
+    """Return the lower convex hull of the points; h is convex, so the hull still bounds it."""
     kept: list[int] = []
     for k in range(len(a)):
         while len(kept) > 1:
@@ -181,7 +181,7 @@ def _convex_minorant(a: Floats, bounds: Floats) -> tuple[Floats, Floats]:
 
 
 def _nodes_up_to(top: float) -> Floats:
-    """Even from 0 to `top`, where h nearly vanishes; denser just before; then where h is to be proven 0."""
+    """Return nodes: even from 0 to `top`, where h nearly vanishes, denser just below it, and above to prove h = 0."""
     even = top * np.linspace(0.0, 1.0, 201)
     before = top * (1.0 - np.geomspace(1e-4, 5e-3, 20))
     after = top * (1.0 + np.append(np.linspace(5e-4, 5e-3, 10), np.geomspace(1e-2, 1.0, 20)))
@@ -206,7 +206,7 @@ def _bounds_at(bit: MinibatchAcceptBit, a: Floats) -> Floats:
 
 
 def _largest_loss_on_a_grid(bit: MinibatchAcceptBit) -> float:
-    """Where to put the nodes; no bound rests on it."""
+    """Approximate the largest loss, only to place the nodes: no bound rests on it."""
     law, shift = bit.correction, min(bit.s, 2.0 * bit.x_max)
     x = np.linspace(-bit.x_max, max(-bit.x_max, bit.x_max - shift), bit.points[0])[:, None]
     v = np.linspace(0.0, bit.v_max, bit.points[1])

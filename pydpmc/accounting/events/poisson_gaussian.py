@@ -1,7 +1,7 @@
 """A clipped Gaussian sum over a Poisson sample.
 
-Claim, with s the noise multiplier and M(c) = (1-q) N(0, s^2) + q N(c, s^2). `add_remove`: M(1) against M(0)
-dominates when a record is removed, the reverse when one is added. `replace`: M(1) against M(-1).
+Claim: let s be the noise multiplier and M(c) = (1-q) N(0, s^2) + q N(c, s^2). Under `add_remove`, M(1) against M(0)
+dominates if a record is removed, and M(0) against M(1) if one is added. Under `replace`, M(1) against M(-1) dominates.
 Source: Zhu, Dong, Wang 2022, Lebeda et al. 2024; docs/privacy/accounting.md.
 """
 
@@ -31,7 +31,7 @@ class PoissonGaussian(Event):
         positive(self.noise_multiplier, "noise_multiplier")
         share(self.rate, "rate")
         if self.rate == 1.0:
-            raise InvalidArgument("rate 1 is no sampling: use Gaussian(noise_multiplier)")
+            raise InvalidArgument("rate must be below 1; without sampling use Gaussian(noise_multiplier)")
 
     def largest_loss(self, adjacency: str) -> float:  # noqa: D102
         farthest = 1.0 + LARGEST_DEVIATION * self.noise_multiplier
@@ -44,7 +44,7 @@ class PoissonGaussian(Event):
         return (self._replaced(step),) if adjacency == "replace" else self._removed_and_added(step)
 
     def _log_ratio(self, x: float, centre: float) -> float:
-        """log(1 - q + q N(centre)/N(0) at x)."""
+        """Return log(1 - q + q N(centre)/N(0)) at x."""
         exponent = (x - centre / 2) * centre / self.noise_multiplier**2
         return float(np.logaddexp(math.log1p(-self.rate), math.log(self.rate) + exponent))
 
@@ -52,7 +52,7 @@ class PoissonGaussian(Event):
         s, q = self.noise_multiplier, self.rate
         last = math.ceil(self.largest_loss("replace") / step)
         losses = step * np.arange(1, last + 1, dtype=float)
-        # x/s^2 = l/2 + arcsinh((1-q)/q e^{1/(2 s^2)} sinh(l/2)); logarithms against overflow
+        # x/s^2 = l/2 + arcsinh((1-q)/q e^{1/(2 s^2)} sinh(l/2)), in logarithms to avoid overflow
         log_sinh = losses / 2 + np.log(-np.expm1(-losses) / 2)
         half = s**2 * (losses / 2 + _arcsinh_exp(log_sinh + math.log((1 - q) / q) + 0.5 / s**2))
         edges = np.concatenate([-half[::-1], [0.0], half])
@@ -66,12 +66,12 @@ class PoissonGaussian(Event):
         edges = self._edges(step * np.arange(lowest, highest + 1, dtype=float))
         laws = {mean: normal_law(edges, mean, s) for mean in (0.0, 1.0)}
         removed = mixture_loss(step, lowest, laws, [(1 - q, 0.0), (q, 1.0)], [(1.0, 0.0)])
-        turned = {-mean: mirrored(law) for mean, law in laws.items()}  # the decreasing loss becomes an increasing one
+        turned = {-mean: mirrored(law) for mean, law in laws.items()}  # makes the decreasing loss increase
         added = mixture_loss(step, -highest, turned, [(1.0, 0.0)], [(1 - q, 0.0), (q, -1.0)])
         return removed, added
 
     def _edges(self, losses: Floats) -> Floats:
-        """Where the loss of the mixture against N(0, s^2) takes these ascending values; -inf if it never does."""
+        """Return where the loss of the mixture against N(0, s^2) takes these ascending values; -inf if nowhere."""
         q, s = self.rate, self.noise_multiplier
         small, large = np.split(losses, [np.searchsorted(losses, 1.0)])
         with np.errstate(divide="ignore"):
@@ -85,12 +85,12 @@ class PoissonGaussian(Event):
 
     def describe(self) -> str:  # noqa: D102
         return (
-            f"a sum over a Poisson sample (each record with probability {upper(self.rate)}, drawn afresh) with "
+            f"a sum over a Poisson sample (each record with probability {upper(self.rate)}, drawn anew) with "
             f"Gaussian noise (noise multiplier {lower(self.noise_multiplier)})"
         )
 
 
 def _arcsinh_exp(exponents: Floats) -> Floats:
-    """arcsinh(exp(x)) without overflow."""
+    """Return arcsinh(exp(x)) without overflow."""
     small, large = np.minimum(exponents, 0.0), np.maximum(exponents, 0.0)
     return np.where(exponents < 0.0, np.arcsinh(np.exp(small)), large + np.log1p(np.sqrt(1.0 + np.exp(-2 * large))))

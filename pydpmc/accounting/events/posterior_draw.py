@@ -1,8 +1,8 @@
-"""One exact draw from a tempered posterior exp(-U): what it costs, and the weight w that a budget pays for.
+"""One exact draw from a tempered posterior exp(-U): its cost, and the largest weight w within a budget.
 
-Claim: if U is m-strongly convex for every data set and neighbours move it by an s-Lipschitz function, one exact draw is
-mu-GDP with mu = s / sqrt(m). Per-record losses of Lipschitz constant L give s = 2 w L under `replace`, w L under
-`add_remove`. Source: Gopi, Lee, Liu 2022, theorem 4.1; docs/privacy/posterior_sample.md.
+Claim: if U is m-strongly convex for every data set and the difference of U between neighbours is s-Lipschitz, one exact
+draw is mu-GDP with mu = s / sqrt(m). Per-record losses with Lipschitz constant L give s = 2 w L under `replace` and
+s = w L under `add_remove`. Source: Gopi, Lee, Liu 2022, theorem 4.1; docs/privacy/posterior_sample.md.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def gibbs_mu(w: float, *, lipschitz: float, strong_convexity: float, adjacency: 
 def gibbs_weight(
     epsilon: float, delta: float, *, lipschitz: float, strong_convexity: float, adjacency: str = "replace"
 ) -> float:
-    """Return the largest weight w for which one exact draw is (epsilon, delta)-DP; not capped at 1.
+    """Return the largest weight w for which one exact draw is (epsilon, delta)-DP; it may exceed 1.
 
     Examples
     --------
@@ -46,10 +46,10 @@ def gibbs_weight(
 
 
 def gaussian_mean_weight(epsilon: float, delta: float, n: int, *, radius: float = 1.0, precision: float = 0.0) -> float:
-    """Return the largest w for one exact draw of a Gaussian mean under `replace`, |x| <= radius, unit variance.
+    """Return the largest w for one exact draw of a Gaussian mean under `replace`, for |x| <= radius and unit variance.
 
-    The posterior is normal with precision n w + `precision` and its mean moves by 2 radius w / (n w + precision), so mu
-    is 2 radius w / sqrt(n w + precision), exactly; not capped at 1.
+    The posterior is normal with precision n w + `precision`, and neighbours move its mean by at most
+    2 radius w / (n w + precision). So mu is exactly 2 radius w / sqrt(n w + precision). The weight may exceed 1.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""A pure epsilon-DP release: randomised response dominates it.
+"""A pure epsilon-DP release, which randomised response dominates.
 
-Claim: every epsilon-DP step is post-processing of one bit flipped with odds e^epsilon.
-Neighbours: whichever epsilon was computed for. Source: Kairouz, Oh, Viswanath 2015.
+Claim: every epsilon-DP step is post-processing of randomised response, one bit that is true with odds e^epsilon.
+Neighbours: those for which epsilon was computed. Source: Kairouz, Oh, Viswanath 2015.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Every event type, by name: the list is the registry. Saved guarantees are read through it."""
+"""The registry of event types, through which saved guarantees are read."""
 
 from __future__ import annotations
 
@@ -30,30 +30,30 @@ EVENT_TYPES: tuple[type[Event], ...] = (
 
 
 def event_to_dict(event: Event) -> dict[str, Any]:
-    """Name and parameters of an event."""
+    """Return the name and the parameters of an event."""
     if type(event) not in EVENT_TYPES:
         raise UnsupportedEventError(f"{type(event).__name__} is not a registered event type")
     return {"type": type(event).__name__, **asdict(event)}  # type: ignore[call-overload]
 
 
 def event_from_dict(saved: dict[str, Any]) -> Event:
-    """The event of that name and parameters; an unknown name is refused."""
+    """Return the event with this name and these parameters; refuse an unknown name."""
     if not isinstance(saved, dict) or not isinstance(saved.get("type"), str):
-        raise WrongType("an event must be saved as a mapping with its type and its parameters")
+        raise WrongType("a saved event must be a mapping with its type and its parameters")
     types = {event_type.__name__: event_type for event_type in EVENT_TYPES}
     parameters = {name: value for name, value in saved.items() if name != "type"}
     if saved.get("type") not in types:
         raise UnsupportedEventError(f"no event type is called {saved.get('type')!r}")
     try:
         return types[saved["type"]](**parameters)
-    except TypeError:  # another parameter, or one of another type
+    except TypeError:  # an unknown parameter, or a value of the wrong type
         raise WrongType(f"these are not the parameters of {saved['type']}") from None
 
 
 def require_types(saved: Any) -> None:
     """Refuse a saved guarantee whose fields are not of the types that `Guarantee.to_dict` writes."""
     if not isinstance(saved, dict) or not all(isinstance(saved.get(name), list) for name in ("events", "assumptions")):
-        raise WrongType(f"a guarantee must be saved as a mapping with events and assumptions, not {given(saved)}")
+        raise WrongType(f"a saved guarantee must be a mapping with events and assumptions, not {given(saved)}")
     void = [] if saved.get("void") is None else [saved["void"]]
     if not all(isinstance(text, str) for text in (*saved["assumptions"], saved.get("unit"), *void)):
         raise WrongType("assumptions, unit and void of a saved guarantee must be texts")

@@ -1,7 +1,8 @@
 """A clipped Gaussian sum over b of n records drawn without replacement.
 
-Claim: the base profile is that of mu-GDP, mu = 2/noise_multiplier, in both orders, so amplification gives a
-symmetric profile that dominates every step. Neighbours: `replace`, n public; `add_remove` is refused.
+Claim: before sampling, the profile in both orders is the profile of mu-GDP with mu = 2/noise_multiplier, so
+amplification gives a symmetric profile that dominates every step. Neighbours: `replace`, n public; `add_remove` is
+refused.
 Source: amplification.py.
 """
 
@@ -35,7 +36,7 @@ class WithoutReplacementGaussian(ProfileEvent):
 
     @property
     def epsilon_max(self) -> float:
-        """End of the grid; the profile beyond it, below 1e-23, counts as an infinite loss."""
+        """End of the grid; the profile beyond it is below 1e-23 and counts as an infinite loss."""
         return amplified_epsilon(self._mu * (self._mu / 2 + LARGEST_DEVIATION), self.b / self.n)
 
     def profile(self, eps: Floats) -> Floats:  # noqa: D102
@@ -50,6 +51,6 @@ class WithoutReplacementGaussian(ProfileEvent):
 
     def describe(self) -> str:  # noqa: D102
         return (
-            f"a sum over {self.b} of {self.n} records (without replacement, drawn afresh) with Gaussian "
+            f"a sum over {self.b} of {self.n} records (without replacement, drawn anew) with Gaussian "
             f"noise (noise multiplier {lower(self.noise_multiplier)})"
         )

@@ -1,1 +1,1 @@
-"""loss"""
+"""Privacy-loss distributions on a grid."""

@@ -1,4 +1,4 @@
-"""Cell masses of normal mixtures, and the privacy losses made of them."""
+"""Privacy losses of normal mixtures, from their masses in the cells of a grid."""
 
 from __future__ import annotations
 
@@ -10,22 +10,23 @@ import numpy as np
 from ..._core import normal_cdf
 from .privacy_loss import UNIT, Floats, PrivacyLoss, from_cells
 
-LARGEST_DEVIATION = 10.0  # standard deviations kept; the rest, 8e-24 a use, counts as an infinite loss
-NO_TAIL = 40.0  # standard deviations beyond which a double holds no tail
+LARGEST_DEVIATION = 10.0  # standard deviations kept; the tail beyond, 8e-24 per use, counts as an infinite loss
+NO_TAIL = 40.0  # beyond this many standard deviations the tail underflows
 Mixture = Sequence[tuple[float, float]]  # (weight, mean) of each component
 
-Law = tuple[Floats, Floats]  # standard deviations from the mean to each edge, and the smaller of the tails there
-Cells = tuple[Floats, Floats, float, float]  # mass, bound on the rounding of all above the lower edge, below, above
+Law = tuple[Floats, Floats]  # z-score of each edge, and the smaller tail probability there
+# Masses of the cells, bounds on the rounding of all mass above each lower edge, mass below, mass above.
+Cells = tuple[Floats, Floats, float, float]
 
 
 def normal_law(edges: Floats, mean: float, sd: float) -> Law:
-    """A normal law at these edges."""
+    """Return a normal law at these edges."""
     z = (edges - mean) / sd
     return z, normal_cdf(-np.abs(z))
 
 
 def mirrored(law: Law) -> Law:
-    """The same law at the edges turned around zero."""
+    """Return the law of -X at the negated edges."""
     z, tails = law
     return -z[::-1], tails[::-1]
 
@@ -40,7 +41,7 @@ def _cells(law: Law) -> Cells:
     rounding *= 4 * UNIT * tails[:-1]
     if 0 < upper < len(z):
         cells[upper - 1] = (1.0 - tails[upper]) - tails[upper - 1]
-        rounding[:upper] += UNIT  # of these two subtractions, in the mass above this edge and above every lower one
+        rounding[:upper] += UNIT  # the two subtractions round the mass above this edge and above every lower one
     below = float(tails[0] if z[0] <= 0 else 1.0 - tails[0])
     above = float(tails[-1] if z[-1] > 0 else 1.0 - tails[-1])
     return cells, rounding, below, above
@@ -60,7 +61,7 @@ def _mixed(mixture: Mixture, normals: dict[float, Cells]) -> Cells:
 
 
 def mixture_loss(step: float, lowest: int, laws: Mapping[float, Law], p: Mixture, q: Mixture) -> PrivacyLoss:
-    """Loss of p against q, mixtures of these laws by mean, if it rises and crosses ``step (lowest + k)`` at edge k."""
+    """Return the loss of p against q, mixtures of `laws`; it must increase, with ``step (lowest + k)`` at edge k."""
     normals = {mean: _cells(law) for mean, law in laws.items()}
     p_cells, p_rounding, below, above = _mixed(p, normals)
     q_cells, q_rounding, _, _ = _mixed(q, normals)
@@ -68,7 +69,7 @@ def mixture_loss(step: float, lowest: int, laws: Mapping[float, Law], p: Mixture
 
 
 def gaussian_loss(mu: float, step: float) -> PrivacyLoss:
-    """Loss of N(mu, 1) against N(0, 1)."""
+    """Return the loss of N(mu, 1) against N(0, 1)."""
     highest = math.ceil(mu * (mu / 2 + LARGEST_DEVIATION) / step)
     lowest = math.floor(mu * (mu / 2 - LARGEST_DEVIATION) / step)
     edges = step * np.arange(lowest, highest + 1, dtype=float) / mu + mu / 2

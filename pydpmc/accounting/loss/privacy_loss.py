@@ -1,9 +1,9 @@
-"""Privacy-loss distributions on a grid, always pessimistic.
+"""Pessimistic privacy-loss distributions on a grid.
 
-Both constructors are connect-the-dots: inside each cell the likelihood ratio is replaced by the two-point law
-on the ends of the cell with the same P- and Q-mass. The resulting pair dominates the given one (its profile
-is the chord of a convex function) and its error is of second order in the step. Masses are formed cell by
-cell, never as second differences of numbers near one, so they sum to one at any step.
+Both constructors use the connect-the-dots method: inside each cell the likelihood ratio is replaced by the two-point
+law on the ends of the cell with the same P- and Q-mass. The resulting pair dominates the given one (its profile is the
+chord of a convex function) and its error is of second order in the step. Masses are computed cell by cell, never as
+second differences of numbers near one, so they sum to one at any step.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..._core import convex_minorant_slopes
 Floats = NDArray[np.float64]
 UNIT = float(np.finfo(float).eps)
 LARGEST_EXPONENT = 700.0
-SUMMED = 32 * UNIT  # more than a pairwise sum of any length loses
+SUMMED = 32 * UNIT  # exceeds the relative error of a pairwise sum of any length
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,22 +39,22 @@ class PrivacyLoss:
     def moments(self) -> tuple[float, float]:
         """Variance and mean absolute value of the finite loss."""
         losses = self.losses
-        mean = float((self.masses * losses).sum())  # without the threads of @, which cost more than they save
+        mean = float((self.masses * losses).sum())  # the @ operator would start threads, which is slower here
         return float((self.masses * (losses - mean) ** 2).sum()), float((self.masses * np.abs(losses)).sum())
 
 
 def from_symmetric_profile(profile: Callable[[Floats], Floats], epsilon_max: float, step: float) -> PrivacyLoss:
-    """Privacy loss of the pair whose profile is the greatest convex minorant of `profile`.
+    """Return the privacy loss of the pair whose profile is the greatest convex minorant of `profile`.
 
-    `profile` bounds h(e^eps) for eps >= 0 and h(a) = 1 - a + a h(1/a). That symmetry is a projective map that
-    fixes the point (a, h) = (-1, 1), so the minorant over both sides of a = 1 is, for a >= 1, the lower hull
-    of the nodes and that one point (docs/privacy/accounting.md, lemma 2).
+    `profile` bounds h(e^eps) for eps >= 0, and h is symmetric: h(a) = 1 - a + a h(1/a). This symmetry is a projective
+    map that fixes the point (a, h) = (-1, 1), so for a >= 1 the minorant over both sides of a = 1 is the lower hull of
+    the nodes and that one point (docs/privacy/accounting.md, lemma 2).
     """
     last = max(1, int(np.ceil(min(epsilon_max, LARGEST_EXPONENT) / step)))
     eps: Floats = step * np.arange(last + 1, dtype=np.float64)
     ratios = np.exp(eps)
     values: Floats = np.clip(profile(eps), 0.0, 1.0)
-    values = np.minimum.accumulate(values) * (1 + 8 * (last + 8) * UNIT)  # pays for rounding in the slopes
+    values = np.minimum.accumulate(values) * (1 + 8 * (last + 8) * UNIT)  # covers the rounding of the slopes
     rises: Floats = np.concatenate([[values[0] - 1.0], np.diff(values)])
     widths: Floats = np.concatenate([[2.0], ratios[:-1] * np.expm1(step)])
     slopes = np.minimum(convex_minorant_slopes(rises, widths), 0.0)[1:]
@@ -68,11 +68,11 @@ def from_symmetric_profile(profile: Callable[[Floats], Floats], epsilon_max: flo
 def from_cells(
     step: float, lowest: int, p: tuple[Floats, Floats], q: tuple[Floats, Floats], below: float, above: float
 ) -> PrivacyLoss:
-    """Privacy loss from the P- and Q-mass of each cell ``[step (lowest + k), step (lowest + k + 1)]``.
+    """Return the privacy loss from the P- and Q-mass of each cell ``[step (lowest + k), step (lowest + k + 1)]``.
 
-    With each mass comes a bound on the rounding of all masses above the cell's lower end: their effect on the profile
-    is paid for there, which raises it at that node and at all lower ones. `below` and `above` are the P-masses outside
-    the cells.
+    `p` and `q` hold the masses and, for each cell, a bound on the rounding of all masses above its lower end. The bound
+    is added to the profile at that node, which also raises the profile at all lower nodes. `below` and `above` are the
+    P-masses outside the cells.
     """
     (p_cells, p_error), (q_cells, q_error) = p, q
     ratios = np.exp(step * np.arange(lowest, lowest + len(p_cells), dtype=float))

@@ -1,1 +1,1 @@
-"""published"""
+"""Bounds that other authors published, for comparison."""

@@ -1,8 +1,8 @@
 """The accounting of Heikkilä et al. (2019), for comparison with ours.
 
-Theorem 2 bounds the Renyi divergence of the normals N(D*, C - v), C = 2, v <= 1, that the paper releases;
-Corollary 2 subsamples and composes. `corrected` repairs two terms of their proof, `exact` the divergence
-of the two normals at the worst v and dv. None is what pydpmc charges: it releases the bit, not the normal.
+Theorem 2 bounds the Renyi divergence of the normals N(D*, C - v), C = 2, v <= 1, that the paper releases; Corollary 2
+subsamples and composes. The variant `corrected` repairs two terms of their proof; `exact` computes the divergence of
+the two normals at the worst v and dv. pydpmc charges none of these, because it releases the bit and not the normal.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def heikkila2019(
     variant: Variant = "published",
     conversion: Literal["classic", "tight"] = "classic",
 ) -> float:
-    """Epsilon of `steps` minibatch steps as Heikkilä et al. (2019) account for them.
+    """Return epsilon of `steps` minibatch steps as Heikkilä et al. (2019) account for them.
 
     Examples
     --------
@@ -44,7 +44,9 @@ def heikkila2019(
     divergence = {"published": _published, "corrected": _corrected, "exact": _exact}[variant]
     orders = np.arange(2.0, min(LARGEST_ORDER, (b - 1) // 5) + 1)
     if len(orders) == 0:
-        raise InvalidArgument(f"b = {b} is too small: Heikkilä et al. (2019) need a Rényi order below b/5")
+        raise InvalidArgument(
+            f"b = {b} is too small: the bound of Heikkilä et al. (2019) needs a Rényi order below b/5; use b >= 11"
+        )
     step_cost = subsampled_divergences(lambda a: divergence(a, b), b / n, orders)
     convert = {"classic": classic_epsilon, "tight": tight_epsilon}[conversion]
     return convert(steps * step_cost, orders, delta)
@@ -56,7 +58,7 @@ def _published(a: Floats, b: int) -> Floats:
 
 
 def _corrected(a: Floats, b: int) -> Floats:
-    """The same three terms with what their derivation gives."""
+    """Equation (21) with the terms that its derivation gives."""
     rest = b - 5 * (a - 1)
     return 5 / (2 * b) + np.log(b / rest) / (2 * (a - 1)) + 2 * a / rest
 

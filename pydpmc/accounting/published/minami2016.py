@@ -1,7 +1,8 @@
 """The bounds of Minami et al. (2016), for comparison: pydpmc charges what `events/posterior_draw.py` proves.
 
-Theorem 7 and corollary 8 bound the tail of the log-likelihood ratio of two Gibbs posteriors; theorem 15 is the Gaussian
-mean; theorem 21 (Dalalyan) counts the steps after which Langevin Monte Carlo is near its target. All under `replace`.
+Theorem 7 and corollary 8 bound the tail of the log-likelihood ratio of two Gibbs posteriors, theorem 15 treats the
+Gaussian mean, and theorem 21 (Dalalyan) counts the steps after which Langevin Monte Carlo is near its target. All hold
+under `replace`.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ def minami2016_weight(
 ) -> float:
     """Return the largest weight of a Gibbs posterior that is (epsilon, delta)-DP according to Minami et al. (2016).
 
-    Theorem 7 solves delta = exp(-(epsilon - 2 b^2)^2 / (8 b^2)), b = w L / sqrt(m). Corollary 8 is simpler and smaller;
-    it follows for epsilon <= 1 only and is refused above.
+    Theorem 7 solves delta = exp(-(epsilon - 2 b^2)^2 / (8 b^2)), b = w L / sqrt(m). Corollary 8 is simpler and gives a
+    smaller weight; it holds for epsilon <= 1 only.
 
     Examples
     --------
@@ -33,7 +34,7 @@ def minami2016_weight(
     """
     all_positive(epsilon=epsilon, lipschitz=lipschitz, strong_convexity=strong_convexity)
     if variant == "corollary8" and epsilon > 1.0:
-        raise InvalidArgument(f"corollary 8 needs epsilon <= 1, not {epsilon!r}; use theorem 7")
+        raise InvalidArgument(f'epsilon must be at most 1 for corollary 8, not {epsilon!r}; use variant="theorem7"')
     b = _theorem7(epsilon, _log_inverse(delta)) if variant == "theorem7" else _corollary8(epsilon, _log_inverse(delta))
     return b * math.sqrt(strong_convexity) / lipschitz
 
@@ -52,7 +53,7 @@ def minami2016_gaussian_mean_weight(epsilon: float, delta: float, n: int, *, rad
 
 
 class LangevinSteps(NamedTuple):
-    """What theorem 21 asks of Langevin Monte Carlo."""
+    """The number of steps and the step size that theorem 21 requires."""
 
     steps: int
     step_size: float
@@ -61,8 +62,8 @@ class LangevinSteps(NamedTuple):
 def minami2016_steps(gamma: float, *, dim: int, strong_convexity: float, smoothness: float) -> LangevinSteps:
     """Return steps and step size after which Langevin Monte Carlo is within total variation gamma of exp(-U).
 
-    For U m-strongly convex and M-smooth, from N(minimum of U, I/M) (theorem 21). A draw that is gamma-close costs
-    (1 + e^epsilon) gamma more in delta (proposition 12). `Langevin` has a guarantee without such a count.
+    Theorem 21 holds for an m-strongly convex, M-smooth U and a start from N(minimum of U, I/M). A draw that is
+    gamma-close adds (1 + e^epsilon) gamma to delta (proposition 12). The guarantee of `Langevin` needs no such count.
 
     Examples
     --------
@@ -74,7 +75,7 @@ def minami2016_steps(gamma: float, *, dim: int, strong_convexity: float, smoothn
     if not gamma < 0.5:
         raise InvalidArgument(f"gamma must lie in (0, 0.5), not {gamma!r}")
     if dim < 2 or smoothness < strong_convexity:
-        raise InvalidArgument("theorem 21 needs dim >= 2 and smoothness >= strong_convexity")
+        raise InvalidArgument("dim must be at least 2 and smoothness at least strong_convexity (theorem 21)")
     m, big_m = strong_convexity, smoothness
     horizon = (4.0 * math.log(1.0 / gamma) + dim * math.log(big_m / m)) / (2.0 * m)
     alpha = (1.0 + big_m * dim * horizon / gamma**2) / 2.0

@@ -1,1 +1,1 @@
-"""barker"""
+"""Barker: random-walk MCMC that releases accept bits."""

@@ -1,4 +1,4 @@
-"""Fills in what the caller left open of a Barker run, from public facts and the budget."""
+"""Choice of the open parameters of a Barker run from public facts and the budget."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from ..request import Request
 from .proposal import Scale, Walk, walk_of
 from .settings import LARGEST_TABLE, ROUNDING_UP, UNCLIPPED, Settings
 
-GENTLE_STEP = 0.8  # step / (posterior sd / sqrt d): nearly every small move has acceptance 1/2, so none is wasted
-LONGEST_STEP = 2.4  # the most efficient step where compute, not privacy, is scarce
+GENTLE_STEP = 0.8  # in units of posterior sd / sqrt d: acceptance is then near 1/2, its largest value
+LONGEST_STEP = 2.4  # the most efficient step if compute, not privacy, is scarce
 FEWEST_STEPS = 200
 DEFAULT_STEPS = 10_000
 MOST_STEPS = 10**9
-MOST_RECORD_READS = 2e9  # steps times records that a default plan takes: about ten seconds on two cores
-LEAST_SHARE = 1e-9  # of the most efficient scale
+MOST_RECORD_READS = 2e9  # steps times records of a default plan: about ten seconds on two cores
+LEAST_SHARE = 1e-9  # smallest scale that is tried, as a share of the most efficient one
 
 
 def choose(request: Request) -> Settings:
@@ -44,8 +44,8 @@ def _refuse_unsupported(request: Request) -> None:
         )
     if batch >= request.public.n:
         raise InvalidArgument(
-            f"batch_size is {batch} but there are {request.public.n} records; "
-            "leave batch_size out to use all of them in the exact test"
+            f"batch_size must be below the number of records, {request.public.n}, not {batch}; "
+            "leave batch_size out to use all records in the exact test"
         )
 
 
@@ -55,7 +55,7 @@ def _as_given(request: Request) -> Settings:
     if missing:
         raise InvalidArgument(
             f"{' and '.join(missing)} must be set in the sampler when no epsilon is given; "
-            "or give epsilon and delta, and the planner chooses"
+            "or give epsilon and delta, and the planner chooses them"
         )
     scale = sampler.given_scale
     assert sampler.steps is not None
@@ -64,14 +64,12 @@ def _as_given(request: Request) -> Settings:
 
 
 def _without_privacy(request: Request) -> Settings:
-    sampler = request.sampler
-    steps = sampler.steps or DEFAULT_STEPS
-    scale = sampler.given_scale
+    steps, scale = request.sampler.steps or DEFAULT_STEPS, request.sampler.given_scale
     return settings_at(request, steps, natural_scale(request, LONGEST_STEP) if scale is None else scale)
 
 
 def _affordable_steps(request: Request, settings: Settings, most: int = MOST_STEPS) -> int:
-    """Return the most steps per chain that the budget pays for, up to `most`."""
+    """Return the largest number of steps per chain within the budget, up to `most`; 0 if not one fits."""
     try:
         return request.largest(lambda steps: dataclasses.replace(settings, steps=int(steps)), (1, most)).steps
     except BudgetError:
@@ -104,9 +102,9 @@ def _most_steps(request: Request) -> int:
 
 
 def _choose_scale_and_steps(request: Request) -> Settings:
-    """Take gentle steps, longer ones if there would be too many to run, shorter ones if too few to be a chain.
+    """Choose the gentle step; a longer one if it allows too many steps, a shorter one if it allows too few.
 
-    Privacy pays for steps * scale^2, so the gentle step wastes least of it.
+    The privacy cost grows with steps * scale^2, and the gentle step makes the best use of it.
     """
     if request.sampler.steps is not None:
         return _choose_scale(request, request.sampler.steps)
@@ -120,7 +118,7 @@ def _choose_scale_and_steps(request: Request) -> Settings:
 
 
 def _choose_scale(request: Request, steps: int) -> Settings:
-    """Return the largest scale, up to the most efficient one, at which that many steps are within the budget."""
+    """Return the run with the largest scale, up to the most efficient one, at which `steps` fit the budget."""
     top = natural_scale(request, LONGEST_STEP)
     high = dataclasses.replace(within_variance(request, top), steps=steps)
     if request.sampler.clip is not None or request.sampler.v_max is not None:
@@ -128,11 +126,11 @@ def _choose_scale(request: Request, steps: int) -> Settings:
             return high
         most = _affordable_steps(request, high)
         raise BudgetError(
-            f"steps: with the clip that was given {steps} steps in each of {request.chains} chain(s) cost more than "
-            f"epsilon = {request.epsilon:g} at delta = {request.delta:g}, whatever the scale; {most} can be afforded. "
+            f"steps: with the given clip, {steps} steps in each of {request.chains} chain(s) cost more than "
+            f"epsilon = {request.epsilon:g} at delta = {request.delta:g} at any scale; {most} steps fit the budget. "
             "Lower clip, w or chains, or raise epsilon."
         )
-    top *= min(1.0, high.walk.norm / walk_at(request, top).norm)  # the minibatch test may have shortened it
+    top *= min(1.0, high.walk.norm / walk_at(request, top).norm)  # the minibatch test may have reduced the scale
 
     def shortened(share: float) -> Settings:
         return high if share == 1.0 else settings_at(request, steps, top * share)
@@ -142,17 +140,17 @@ def _choose_scale(request: Request, steps: int) -> Settings:
     except BudgetError:
         raise BudgetError(
             f"steps: epsilon = {request.epsilon:g} at delta = {request.delta:g} cannot pay for {steps} steps in each "
-            f"of {request.chains} chain(s), however short they are; raise it, or lower steps or chains"
+            f"of {request.chains} chain(s) at any scale; raise epsilon, or lower steps or chains"
         ) from None
 
 
 CORRECTIONS = (1.0, 1.25, 1.5, 2.0)
 MOST_SHARE = 0.95
-SAFE_SHARE = 0.6  # of C that v_max may take unless given: closer to C the atoms of V_cor show and cost privacy
+SAFE_SHARE = 0.6  # largest v_max / C that is chosen: closer to C the atoms of V_cor cost privacy
 
 
 def settings_at(request: Request, steps: int, scale: Scale) -> Settings:
-    """Return a run of so many steps at this scale, clip and C chosen where they were left open."""
+    """Return a run of `steps` steps at this scale; open clip and C are chosen."""
     walk = walk_at(request, scale)
     batch, n = request.sampler.batch_size or 0, request.n
     room = LARGEST_TABLE if request.adjacency == "add_remove" else request.public.n
@@ -180,8 +178,8 @@ def natural_scale(request: Request, relative_step: float) -> float:
     sd = posterior_sd(request.model, request.public, request.n, request.w)
     if sd is None:
         raise InvalidArgument(
-            "scale: the planner knows too little to choose it (a flat prior, or no public number of records or "
-            "bounds); give scale"
+            "scale: the planner cannot choose it, because the prior is flat or the bounds or a public number of "
+            "records are missing; give scale"
         )
     unit = walk_at(request, 1.0)
     return relative_step * sd / math.sqrt(request.dim) / unit.step
@@ -206,7 +204,7 @@ def _clip(request: Request, walk: Walk, draft: Settings) -> float:
     if sampler.clip is not None:
         return float(sampler.clip)
     if sampler.v_max is not None:
-        return math.sqrt(sampler.v_max / draft.v_max)  # draft.v_max is that of clip = 1
+        return math.sqrt(sampler.v_max / draft.v_max)  # the draft has clip = 1
     if not request.private and not draft.batch_size:
         return UNCLIPPED
     slope = _slope(request)

@@ -1,4 +1,4 @@
-"""What a random walk can be expected to do, from public facts alone."""
+"""Forecast of a random walk from public facts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..base import ENOUGH_DRAWS, posterior_sd
 from ..request import lipschitz_of_unit
 from .settings import Settings
 
-UPHILL_SPEED = 0.4  # mean of the positive part of a standard normal: moves up a steep slope are kept
+UPHILL_SPEED = 0.4  # mean of the positive part of a standard normal: on a steep slope only uphill moves are accepted
 
 
 @dataclass(frozen=True)
@@ -23,25 +23,25 @@ class Forecast:
     Attributes
     ----------
     posterior_sd
-        Expected posterior standard deviation of a coefficient, if the features fill all directions equally.
+        Expected posterior standard deviation of a coefficient, if rows spread evenly over directions.
     acceptance
         Expected share of accepted proposals.
     travel
-        How far a coefficient diffuses in one chain.
+        Distance over which a coefficient diffuses in one chain.
     climb
-        How far one chain can climb towards a distant posterior.
+        Distance that one chain can move towards a distant posterior.
     start_distance
-        How far the posterior is from the default start, if the truth is one prior standard deviation away.
+        Distance of the posterior from the default start, if the truth is one prior standard deviation away.
     effective_draws
         Expected effective draws of all chains together.
     clipped_at_most
-        Largest possible share of clipped log-likelihood ratios: 0 where a Lipschitz constant rules them out.
+        Largest possible share of clipped log-likelihood ratios: 0 if a Lipschitz constant excludes clipping.
     n, w
         Public number of records, and tempering weight.
     never_clipped
-        What would rule clipping out, as the end of a sentence; empty if nothing in this sampler would.
+        End of the sentence that says how to exclude clipping; empty if this sampler cannot.
     convex
-        Whether the model is: then hidden chains can be paid for by the draw.
+        Whether the model is convex, so that Langevin is an alternative.
     """
 
     posterior_sd: float | None
@@ -68,12 +68,12 @@ class Forecast:
         """Return the lines of the plan's page."""
         rows = [("a chain can travel", f"{self.travel:.3g} per coefficient by diffusion, {self.climb:.3g} uphill")]
         unclipped = "none: the clip is never reached (Lipschitz bound)"
-        clipped = "unknown: the clip may act, and then biases the posterior"
+        clipped = "unknown: the clip may act, and it biases the posterior if it does"
         rows.append(("ratios clipped", unclipped if self.clipped_at_most == 0.0 else clipped))
         return rows
 
     def advice(self, private: bool) -> list[str]:
-        """Return what would help."""
+        """Return suggestions for a better run."""
         advice = []
         if private and self.mixes is False and self.start_distance is not None and self.climb < self.start_distance:
             advice.append("a start nearer to the posterior (init=, from public knowledge) would save steps.")
@@ -85,14 +85,14 @@ class Forecast:
 
 
 def acceptance_rate(relative_step: float) -> float:
-    """Return Barker's expected acceptance for log ratios N(-l^2/2, l^2), l the relative step."""
+    """Return Barker's expected acceptance for log ratios N(-l^2/2, l^2), where l is the relative step."""
     nodes, weights = np.polynomial.hermite_e.hermegauss(61)
     log_ratio = -0.5 * relative_step**2 + relative_step * nodes
     return float(weights @ (0.5 * (1.0 + np.tanh(0.5 * log_ratio)))) / math.sqrt(2.0 * math.pi)
 
 
 def _rules_clipping_out(model: Model, public: Public) -> str:
-    if public.grouped:  # planning/page.py says what helps there
+    if public.grouped:  # planning/page.py advises on groups
         return ""
     if model.lipschitz(public) is None:
         return "; a model with a Lipschitz constant is never clipped"

@@ -1,4 +1,4 @@
-"""Random-walk proposals: theta' = theta + A z, chosen from public facts."""
+"""Random-walk proposals theta' = theta + A z, defined by public numbers."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Walk:
 
     @property
     def step(self) -> float:
-        """The root mean square move of a coordinate (geometric mean over coordinates)."""
+        """The root mean square move of a coordinate, as a geometric mean over coordinates."""
         factor = self.factor()
         diagonal = factor if factor.ndim == 1 else np.diagonal(factor)
         return float(np.exp(np.log(diagonal).mean())) * self.spread
@@ -86,18 +86,18 @@ def default_radius(dim: int) -> float:
 
 
 def walk_of(kind: str, scale: Scale, radius: float | None, dim: int) -> Walk:
-    """Return the walk, its radius filled in and checked."""
+    """Return the walk, with its radius chosen or checked."""
     if kind == "truncated_gaussian":
         radius = default_radius(dim) if radius is None else radius
         if radius < math.sqrt(dim):
             raise InvalidArgument(
-                f"radius must be at least sqrt(d) = {math.sqrt(dim):.3g} (in units of scale), or most proposals "
-                f'would be thrown away; it is {radius}. For a smaller ball use proposal="ball".'
+                f"radius must be at least sqrt(d) = {math.sqrt(dim):.3g} (in units of scale), not {radius}: otherwise "
+                'most proposals would be discarded. For a smaller ball use proposal="ball".'
             )
     else:
         radius = 1.0
     if kind == "sphere" and dim == 1:
         raise InvalidArgument(
-            'proposal: in one dimension a sphere is two points and the chain could not mix; use "ball"'
+            'proposal: in one dimension a sphere is two points, and the chain could not mix; use "ball"'
         )
     return Walk(kind, scale, radius, dim)

@@ -1,4 +1,4 @@
-"""What a Barker run is made of, once everything is decided: public numbers only."""
+"""The settings of a Barker run: public numbers only."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from ...models import Model
     from .forecast import Forecast
 
-# The 64-bit threshold and the rounding of D move the log-odds by less than this: docs/privacy/barker.md, lemma 3.
+# The 64-bit threshold and the rounding of D change the log-odds by less than this: docs/privacy/barker.md, lemma 3.
 ARITHMETIC_SLACK = 2e-9
 ROUNDING_UP = 1.0 + 1e-12
-LARGEST_TABLE = 2**31  # under add_remove the number of records is private: room for any
-UNCLIPPED = 1024.0  # log-likelihood per record and step, for runs without privacy
+LARGEST_TABLE = 2**31  # under add_remove the number of records is private, so there must be room for any
+UNCLIPPED = 1024.0  # clip of a run without privacy, per record and step
 
 
 @dataclass(frozen=True)
@@ -41,23 +41,23 @@ class Settings:
     n: int | None  # None under add_remove
     batch_size: int = 0  # 0: all records
     c: float = 1.0
-    room: int = LARGEST_TABLE  # most records there can be: no check of the run may depend on a private n
+    room: int = LARGEST_TABLE  # public bound on the number of records: no check may depend on a private n
 
     @property
     def kappa(self) -> float:
-        """Variance of D* per unit of batch variance, finite-population factor included."""
+        """Variance of D* per unit of batch variance, with the finite-population factor."""
         assert self.n is not None
         return (1.0 - self.batch_size / self.n) / (self.batch_size - 1)
 
     @property
     def v_max(self) -> float:
-        """The largest variance estimate a batch can give."""
+        """The largest variance estimate that a batch can give."""
         assert self.n is not None
         return self.kappa * (self.w * self.n * self.clip) ** 2 * ROUNDING_UP
 
     @property
     def bits(self) -> int:
-        """Bits of the integer grid: as fine as 64-bit sums of the table (or of squares of a batch) allow."""
+        """Bits of the integer grid, limited by 64-bit sums over the table (or of squares over a batch)."""
         if self.batch_size:
             return min(25, (61 - math.ceil(math.log2(self.batch_size))) // 2)
         return min(40, 61 - math.ceil(math.log2(self.room)))
@@ -76,11 +76,11 @@ class Settings:
         return self.walk.dim
 
     def uses(self, adjacency: str, chains: int) -> list[tuple[Event, int]]:
-        """Return what all steps of all chains release."""
+        """Return the events of all steps of all chains."""
         return [(self.event(adjacency), self.steps * chains)]
 
     def total_variation(self, chains: int) -> float:
-        """Return how far batches are from uniform subsets; the arithmetic of the accept bit is in its shift."""
+        """Return the total variation of batches from uniform subsets; the shift covers the accept bit's arithmetic."""
         return self.steps * chains * SUBSET_ERROR if self.batch_size else 0.0
 
     @property
@@ -89,15 +89,15 @@ class Settings:
         return ()
 
     def releases(self, chains: int, draws: int | None, warmup: int | None) -> Release:
-        """Return which iterates leave: all are covered."""
+        """Return which iterates are released; the guarantee covers all of them."""
         return all_iterates(self.steps, chains, draws, warmup)
 
     def start(self, core: Any, target: Target, chains: Chains, data: Data) -> Any:
-        """Return the run in the compiled core, which planning itself never touches."""
+        """Return the run in the compiled core."""
         return core.BarkerRun(target, chains, **self.core_arguments(core, data.public))
 
     def forecast(self, model: Model, public: Public, chains: int) -> Forecast:
-        """Return what the chains can be expected to do."""
+        """Return the forecast of the chains."""
         from .forecast import forecast
 
         return forecast(model, public, self, chains)
@@ -127,11 +127,11 @@ class Settings:
         }
 
     def rows(self, size: int | None) -> list[tuple[str, str]]:
-        """Return the lines of the plan's page that say what runs."""
+        """Return the lines of the plan's page that describe the run."""
         return _rows(self, size)
 
     def core_arguments(self, core: Any, public: Public) -> dict[str, Any]:
-        """Return the sampler's arguments of ``_core.BarkerRun``."""
+        """Return the arguments of ``_core.BarkerRun`` other than target and chains."""
         weight = self.w * public.n / self.batch_size if self.batch_size else self.w
         arguments: dict[str, Any] = {
             "proposal": KINDS.index(self.walk.kind),

@@ -1,7 +1,7 @@
-"""Barker DP-MCMC (Heikkilä et al. 2019): a random walk whose accept bit is all that is released of the data.
+"""Barker DP-MCMC (Heikkilä et al. 2019): a random walk that depends on the records through accept bits alone.
 
-Claim: the whole chain is covered, unconditionally, whatever its convergence. Neighbours: replace or add_remove on
-full data, replace on minibatches. Assumes: nothing. Proof: docs/privacy/barker.md.
+Claim: the guarantee covers the whole chain, whether it converged or not. Neighbours: replace or add_remove on full
+data, replace on minibatches. Assumes: nothing. Proof: docs/privacy/barker.md.
 """
 
 from __future__ import annotations
@@ -27,34 +27,34 @@ if TYPE_CHECKING:
 class Barker(Sampler):
     """Random-walk MCMC with Barker's accept test.
 
-    Whatever is left as None is chosen by ``plan`` from public facts and the budget.
+    ``plan`` chooses every parameter that is None, from public facts and the budget.
 
     Parameters
     ----------
     steps
-        Steps of each chain. Every one costs privacy.
+        Steps of each chain. Every step costs privacy.
     batch_size
-        Records per step; None uses all of them, in the exact test.
+        Records per step; None uses all records in the exact test.
     proposal
         ``"sphere"`` (uniform on a sphere), ``"ball"`` (uniform in a ball), ``"truncated_gaussian"`` or
-        ``"gaussian"``. All but the last have bounded reach, so that a model with a Lipschitz constant is never
-        clipped; the sphere makes the longest moves for its reach, and so for its cost.
+        ``"gaussian"``. All but the last have bounded reach, so that a model with a Lipschitz constant is never clipped.
+        The sphere makes the longest moves for its reach and hence for its cost.
     scale
         Size of the proposal: a number, one per coordinate, or a covariance matrix. For ``"sphere"`` and ``"ball"`` a
         number is the radius. It is public: do not compute it from the records.
     radius
-        Where ``"truncated_gaussian"`` is cut off, in units of `scale`.
+        Truncation radius of ``"truncated_gaussian"``, in units of `scale`.
     clip
-        Bound B on the log-likelihood ratio of one record, or of a group. Left open it is L times the reach of the
-        proposal, times ``max_group_size`` where that is declared.
+        Bound B on the log-likelihood ratio of one record or group. By default it is L times the reach of the proposal,
+        times ``max_group_size`` if that is declared.
     w
         Tempering weight of the likelihood, in (0, 1]; 1 is the posterior.
     n0
-        Effective number of records, another way to say w = n0 / n.
+        Effective number of records; it sets w = n0 / n.
     c
         Minibatch only: variance C of the normal part of the test (1 to 2).
     v_max
-        Minibatch only: another way to say `clip`, through the largest variance estimate.
+        Minibatch only: largest variance estimate, an alternative to `clip`.
 
     Examples
     --------
@@ -95,14 +95,14 @@ class Barker(Sampler):
         return cls(w=best_weight(request, purpose, walks=True))
 
     def choose(self, request: Request) -> Settings:
-        """Fill in what was left open, within the budget."""
+        """Choose the open parameters within the budget."""
         from .choose import choose
 
         return choose(request)
 
     @property
     def supports_groups(self) -> bool:
-        """Whether groups of records can be protected: in the exact test, on all of them (docs/privacy/groups.md)."""
+        """Whether groups can be protected: only by the exact test on all records (docs/privacy/groups.md)."""
         return self.batch_size is None
 
     @property
@@ -112,7 +112,7 @@ class Barker(Sampler):
 
     def _refuse_contradictions(self) -> None:
         if self.clip is not None and self.v_max is not None:
-            raise InvalidArgument("clip and v_max say the same thing: give one of them")
+            raise InvalidArgument("clip and v_max determine each other: give one of them")
         if self.batch_size is None and (self.c is not None or self.v_max is not None):
             raise InvalidArgument("c and v_max belong to the minibatch test: give batch_size too")
         if self.batch_size is not None and self.batch_size < 2:

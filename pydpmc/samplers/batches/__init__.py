@@ -1,1 +1,1 @@
-"""batches"""
+"""How batches of records are drawn."""

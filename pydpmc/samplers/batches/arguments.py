@@ -1,4 +1,4 @@
-"""Which records a step looks at: what the compiled core needs to draw them, and how exact their law is."""
+"""The core's arguments for drawing batches, and the total variation of the batches from their law."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import Any
 
 from .gap_tables import AliasTable, gap_tables, most_members, raised_rate
 
-# Total variation between the batch of one step and the law that is accounted: docs/privacy/sgld.md, lemma 4.
+# Total variation between the batch of one step and its accounted law: docs/privacy/sgld.md, lemma 4.
 SUBSET_ERROR = 2.0**-100
 POISSON_ERROR = 2.0**-60
 BATCH_ERRORS = {"full": 0.0, "without_replacement": SUBSET_ERROR, "poisson": POISSON_ERROR}
 
 
 def batch_arguments(core: Any, sampling: str, n: int, b: int, rate: float) -> dict[str, Any]:
-    """Return the arguments of a run in the core that say how batches are drawn."""
+    """Return the arguments of a core run that define how batches are drawn."""
     if sampling == "full":
         return {"gaps": None, "most": 0}
     if sampling == "poisson":
@@ -22,7 +22,7 @@ def batch_arguments(core: Any, sampling: str, n: int, b: int, rate: float) -> di
 
 
 def subset_arguments(core: Any, n: int, b: int) -> dict[str, Any]:
-    """Return the same for b of n without replacement."""
+    """Return the arguments for batches of b of n records without replacement."""
     rate = raised_rate(n, b)
     return {"gaps": _compiled(core, rate), "most": most_members(n, rate)}
 

@@ -1,7 +1,6 @@
-"""The gaps between the members of a Bernoulli process, as alias tables made in exact integers.
+"""Alias tables of the gaps between members of a Bernoulli process, computed in exact integers.
 
-What is drawn from a table differs from the geometric law of its rate by less than `GAP_ERROR` in total variation
-(docs/privacy/sgld.md, lemma 4).
+A gap drawn from a table is within `GAP_ERROR` of the geometric law in total variation (docs/privacy/sgld.md, lemma 4).
 """
 
 from __future__ import annotations
@@ -17,18 +16,18 @@ import numpy.typing as npt
 
 from ...errors import InvalidArgument
 
-COLUMN_BITS, HEAD_BITS, TAIL_BITS = 12, 9, 128  # of csrc/random/sampling/alias_field.hpp and alias_table.hpp
+COLUMN_BITS, HEAD_BITS, TAIL_BITS = 12, 9, 128  # as in csrc/random/sampling/alias_field.hpp and alias_table.hpp
 COLUMNS = 1 << COLUMN_BITS
-FULL = 1 << (HEAD_BITS + TAIL_BITS)  # the threshold of a column that has no use for its alias
-PRECISION = 320  # bits of powers of 1 - rate
+FULL = 1 << (HEAD_BITS + TAIL_BITS)  # the threshold of a column that never uses its alias
+PRECISION = 320  # bits to which powers of 1 - rate are computed
 GAP_ERROR = 2.0**-137
-SPARSE = 2.0**-12  # below, most gaps would not fit into one table
+SPARSE = 2.0**-12  # at smaller rates most gaps do not fit into one table
 LEAST_RATE = 2.0**-64
 
 
 @dataclass(frozen=True)
 class AliasTable:
-    """Thresholds in units of 1 / FULL, as the compiled sampler reads them."""
+    """An alias table in the format of the compiled sampler, with thresholds in units of 1 / FULL."""
 
     entry: npt.NDArray[np.uint32]
     tail_high: npt.NDArray[np.uint64]
@@ -37,7 +36,7 @@ class AliasTable:
 
 @dataclass(frozen=True)
 class GapTables:
-    """The law of a gap; of its quotient and remainder by COLUMNS if the rate is below SPARSE."""
+    """The law of a gap; if the rate is below SPARSE, the laws of its quotient and remainder by COLUMNS."""
 
     rate: float
     overflow: float
@@ -47,9 +46,9 @@ class GapTables:
 
 @lru_cache(maxsize=32)
 def gap_tables(rate: float) -> GapTables:
-    """Return the tables of a Bernoulli process, rate taken as the exact rational number it is."""
+    """Return the tables of a Bernoulli process; the rate is read as an exact rational number."""
     if not LEAST_RATE <= rate <= 1.0:
-        raise InvalidArgument(f"a sampling rate must lie between 2^-64 and 1, not {rate:.3g}")
+        raise InvalidArgument(f"rate must lie between 2^-64 and 1, not {rate:.3g}: use a larger batch_size")
     absent = _powers(Fraction(1 - Fraction(rate)))
     if rate >= SPARSE:
         return GapTables(rate, absent[-2] / absent[0], _table(absent[:-1]), None)
@@ -82,11 +81,11 @@ def _table(at_least: Sequence[int]) -> AliasTable:
 
 
 def _vose(weights: list[int]) -> tuple[list[int], list[int]]:
-    """Return thresholds below FULL and aliases with which every outcome has its weight, of COLUMNS * FULL, exactly."""
+    """Return thresholds and aliases that give every outcome exactly its weight out of COLUMNS * FULL."""
     left = list(weights)
     small = [k for k, w in enumerate(left) if w < FULL]
     large = [k for k, w in enumerate(left) if w >= FULL]
-    thresholds, alias = [0] * COLUMNS, list(range(COLUMNS))  # a column that is its own alias needs no threshold
+    thresholds, alias = [0] * COLUMNS, list(range(COLUMNS))  # a column that is its own alias ignores its threshold
     while small:
         column, donor = small.pop(), large[-1]
         thresholds[column], alias[column] = left[column], donor
@@ -97,11 +96,11 @@ def _vose(weights: list[int]) -> tuple[list[int], list[int]]:
 
 
 def most_members(n: int, rate: float) -> int:
-    """Return how many members there are at most, but for a probability below 2^-71 by Bernstein's inequality."""
+    """Return a bound on the number of members that fails with probability below 2^-71 (Bernstein's inequality)."""
     spread = math.sqrt(n * rate * (1.0 - rate))
     return min(n, int((n + 1) * Fraction(rate)) + math.ceil(10.0 * spread + 200.0))
 
 
 def raised_rate(n: int, b: int) -> float:
-    """Return a rate at which a process on n indices rarely has fewer than b members, and not many more."""
+    """Return a rate at which a process on n indices rarely has fewer than b members, but not many more than b."""
     return min(1.0, (b + 2.0 * math.sqrt((b + 1) * (1.0 - b / n))) / n)

@@ -1,1 +1,1 @@
-"""conjugate"""
+"""ConjugateSample: draws from Gaussian posteriors in closed form."""

@@ -1,4 +1,4 @@
-"""Fills in what the caller left open of a conjugate run, from public facts and the budget."""
+"""Choice of the open parameters of a conjugate run from public facts and the budget."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from .noised_sums import LEAST_BITS
 from .settings import ConjugateSettings, Numbers
 
 Settings = TypeVar("Settings", bound=ConjugateSettings)
-UNSPENT = 1e-6  # of epsilon: a search is quick here
+UNSPENT = 1e-6  # share of epsilon left over; it can be small because a cost is cheap to compute
 LEAST, MOST = 1e-12, 1e12
-NOT_NOTICED = 2.0**-16, 2.0**-29  # noise without privacy: over what one record adds, and per record
+NOT_NOTICED = 2.0**-16, 2.0**-29  # noise without privacy: per contribution of one record, and per record
 
 
 def choose(request: Request) -> ConjugateSettings:
@@ -28,7 +28,9 @@ def choose(request: Request) -> ConjugateSettings:
         )
     settings = _settings(request)
     if settings.bits < LEAST_BITS:
-        raise InvalidArgument("so little noise on sums of so many records overflows 64 bits; add noise, or lower w")
+        raise InvalidArgument(
+            "noise is too small for 64-bit sums over so many records; raise noise_multiplier, or lower w"
+        )
     return settings
 
 
@@ -39,13 +41,13 @@ def _settings(request: Request) -> ConjugateSettings:
     if isinstance(model, LinearRegression) and model.sigma is not None:
         return _linear(request, model, model.sigma)
     raise UnsupportedEventError(
-        f"{type(model).__name__} has no posterior in closed form here; ConjugateSample takes GaussianMean, and "
+        f"{type(model).__name__} has no posterior in closed form; ConjugateSample supports GaussianMean, and "
         "LinearRegression with a known sigma"
     )
 
 
 def _room(request: Request) -> int:
-    """Return more records than there can be: under add_remove, as many as a table can have."""
+    """Return a public bound on the number of records: under add_remove the largest size of a table."""
     return MOST_RECORDS if request.private and request.adjacency == "add_remove" else request.public.n
 
 
@@ -68,11 +70,11 @@ def _mean(request: Request, model: GaussianMean) -> MeanSettings:
     if request.n is None:
         raise InvalidArgument(
             "public_n: under add_remove the posterior's spread must not depend on the private number of records; pass "
-            "a public_n to Data, which is then taken for it"
+            "public_n to Data, which is used instead"
         )
     n, (mean, precision), (centre, radius) = request.n, _prior(request), ball(public)
     if radius == 0.0:
-        raise InvalidArgument("x_bounds leave room for one value only: there is nothing to estimate")
+        raise InvalidArgument("x_bounds admit one value only, so there is nothing to estimate: widen them")
 
     room = _room(request)
 
@@ -93,7 +95,7 @@ def _linear(request: Request, model: LinearRegression, sigma: float) -> LinearSe
         )
     (mean, precision), facts = _prior(request), bounds(public, model.intercept)
     if facts[0] == 0.0 or facts[2] == 0.0:
-        raise InvalidArgument("x_bounds or y_bounds leave room for one value only: there is nothing to estimate")
+        raise InvalidArgument("x_bounds or y_bounds admit one value only, so there is nothing to estimate: widen them")
 
     def at(quiet: float) -> LinearSettings:
         released = sampler.draws, mean, precision, request.w, 1.0 / quiet, _room(request)
@@ -106,7 +108,7 @@ def _linear(request: Request, model: LinearRegression, sigma: float) -> LinearSe
     if request.epsilon is None:
         raise InvalidArgument(
             "noise_multiplier must be set in the sampler when no epsilon is given; or give epsilon and delta, and the "
-            "planner chooses"
+            "planner chooses it"
         )
     return _largest(request, at, MOST)
 
@@ -116,7 +118,7 @@ def _affordable(request: Request, settings: Settings) -> Settings:
         return settings
     raise BudgetError(
         f"epsilon = {request.epsilon:g} at delta = {request.delta:g} does not pay for {settings.draws} draw(s) with "
-        "these settings; leave w, n0 and noise_multiplier out to have them chosen"
+        "these settings; leave w, n0 and noise_multiplier out, and the planner chooses them"
     )
 
 
@@ -126,5 +128,5 @@ def _largest(request: Request, at: Callable[[float], Settings], most: float) -> 
     except BudgetError:
         raise BudgetError(
             f"epsilon = {request.epsilon:g} at delta = {request.delta:g} cannot pay for {request.sampler.draws} "
-            "draw(s); raise it, or ask for fewer"
+            "draw(s); raise epsilon, or lower draws"
         ) from None

@@ -1,4 +1,4 @@
-"""The posterior of a Gaussian mean: its own spread is the Gaussian mechanism."""
+"""The posterior of a Gaussian mean, whose own spread is the Gaussian mechanism."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from .settings import ConjugateSettings, Floats, Numbers
 
 @dataclass(frozen=True)
 class MeanSettings(ConjugateSettings):
-    """Each draw is the sum of (x - centre), noised so that its noise is the posterior's spread."""
+    """Each draw is a sum of x - centre with noise whose standard deviation is the posterior's."""
 
     sigma: float
-    n: int  # of records, or what was declared for it under add_remove
+    n: int  # the number of records, or the declared number under add_remove
     centre: Numbers
     radius: float
 
@@ -49,7 +49,7 @@ class MeanSettings(ConjugateSettings):
 
     @property
     def spread(self) -> float:
-        """The standard deviation of the best known coordinate."""
+        """The smallest standard deviation of a coordinate."""
         return float(self.precisions.max() ** -0.5)
 
     def outlook(self, ways: Directions, chains: int) -> Outlook:
@@ -65,7 +65,7 @@ class MeanSettings(ConjugateSettings):
         return np.asarray(rows[:, : self.dim] - np.array(self.centre))
 
     def draws_from(self, sums: Floats, core: Any, key: bytes) -> Floats:
-        """Return posterior mean plus noise; the noise of the sums is enough for the widest coordinate only."""
+        """Return posterior mean plus noise; narrower coordinates than the widest need extra noise."""
         precisions, centre = self.precisions, np.array(self.centre)
         pull = np.array(self.prior_precision) * (np.array(self.prior_mean) - centre)
         missing = np.sqrt(np.maximum(precisions - (self.w * self.noise / self.sigma**2) ** 2, 0.0))
@@ -74,12 +74,12 @@ class MeanSettings(ConjugateSettings):
 
 
 def noise_of(w: float, n: int, sigma: float, prior_precision: Numbers) -> float:
-    """Return the noise on the sum that is the spread of the posterior's widest coordinate."""
+    """Return the noise on the sum that gives the posterior's widest coordinate its standard deviation."""
     return sigma**2 * math.sqrt(w * n / sigma**2 + min(prior_precision)) / w
 
 
 def ball(public: Public) -> tuple[Numbers, float]:
-    """Return the smaller of the balls that the declared bounds put around all records."""
+    """Return the smaller of the balls around all records that follow from x_bounds and row_norm."""
     origin, norm = (0.0,) * public.width, public.feature_norm
     assert norm is not None
     if public.x_bounds is None:

@@ -1,4 +1,4 @@
-"""Linear regression with known sigma: X'X and X'y are released with noise, draws are post-processing of them."""
+"""Linear regression with known sigma: X'X and X'y are released with noise, and the draws are post-processing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .noised_sums import plain_normals
 from .outlook import outlook_of_linear
 from .settings import ConjugateSettings, Floats
 
-REPLACED = 1.5  # the largest distance of two records' statistics: docs/privacy/conjugate.md, lemma 3
+REPLACED = 1.5  # largest distance between the statistics of two records: docs/privacy/conjugate.md, lemma 3
 SLACK = 1e-11
 
 
@@ -29,28 +29,28 @@ class LinearSettings(ConjugateSettings):
 
     sigma: float
     intercept: bool
-    norm: float  # R: of a row of features, with the intercept's 1
-    y_middle: float  # subtracted from y; it needs an intercept to go to
-    y_reach: float  # B: of |y - y_middle|
+    norm: float  # R, the bound on the norm of a row, including the 1 of an intercept
+    y_middle: float  # subtracted from y; 0 without an intercept, which would absorb it
+    y_reach: float  # B, the bound on |y - y_middle|
 
     @property
     def releases_of_sums(self) -> int:
-        """Once, for any number of draws."""
+        """One, for any number of draws."""
         return 1
 
     @property
     def statistics_count(self) -> int:
-        """The entries of X'X on and above the diagonal, and those of X'y."""
+        """The number of entries of X'X on and above the diagonal, and of X'y."""
         return self.dim * (self.dim + 3) // 2
 
     @property
     def clip(self) -> float:
-        """The statistics are scaled to norm 1."""
+        """One: the statistics are scaled to norm 1."""
         return 1.0
 
     @cached_property
     def _upper(self) -> tuple[Any, Any, Floats]:
-        """The places on and above the diagonal, and the weights that keep the Frobenius norm."""
+        """The indices on and above the diagonal, and weights that preserve the Frobenius norm."""
         i, j = np.triu_indices(self.dim)
         return i, j, np.where(i == j, 1.0, math.sqrt(2.0))
 
@@ -68,7 +68,7 @@ class LinearSettings(ConjugateSettings):
         return outlook_of_linear(self, ways)
 
     def event(self, adjacency: str) -> Event:
-        """Return the Gaussian mechanism, at the exact distance of two records' statistics under replace."""
+        """Return the Gaussian mechanism; under replace its sensitivity is the distance of two records' statistics."""
         rounding = 2.0 * math.sqrt(self.statistics_count) * math.ldexp(self.noise, -self.bits)
         moved = REPLACED + rounding if adjacency == "replace" else 1.0
         return GDP((moved + SLACK + self.statistics_count * 2.0**-50) / self.noise * (1.0 + 1e-12))
@@ -91,7 +91,7 @@ class LinearSettings(ConjugateSettings):
 
 
 def bounds(public: Public, intercept: bool) -> tuple[float, float, float]:
-    """Return R, the middle of y where an intercept can take it up, and B."""
+    """Return R, the middle of y_bounds (0 without an intercept), and B."""
     norm = LinearRegression(intercept=intercept).norm(public)
     assert norm is not None
     assert public.y_bounds is not None

@@ -1,8 +1,8 @@
-"""The posterior of regression coefficients given X'X and X'y with Gaussian noise of known size.
+"""The posterior of regression coefficients given X'X and X'y with Gaussian noise of known variance.
 
 With M = X'X + E and v = X'y + e released, v - M beta = X'(y - X beta) + e - E beta has mean zero and covariance
-Omega = sigma^2 X'X + s_xy^2 I + (s_xx^2 / 2)(|beta|^2 I + beta beta'), so that v is a Gaussian observation of M beta.
-X'X and beta in Omega are replaced by estimates; everything else is conjugate. docs/privacy/conjugate.md.
+Omega = sigma^2 X'X + s_xy^2 I + (s_xx^2 / 2)(|beta|^2 I + beta beta'). So v is a Gaussian observation of M beta. X'X
+and beta in Omega are replaced by estimates; the rest is conjugate (docs/privacy/conjugate.md).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ ROUNDS = 50
 
 @dataclass(frozen=True)
 class NoisedMoments:
-    """X'X and X'y with noise; that of an entry off the diagonal of X'X is smaller by sqrt 2."""
+    """X'X and X'y with noise; off the diagonal of X'X the noise is smaller by the factor sqrt(2)."""
 
     xx: Floats
     xy: Floats
@@ -29,7 +29,7 @@ class NoisedMoments:
 def posterior(
     moments: NoisedMoments, sigma: float, w: float, prior_mean: Floats, prior_precision: Floats
 ) -> tuple[Floats, Floats]:
-    """Return the posterior's mean, and a root of its covariance (root times root transposed)."""
+    """Return the posterior's mean and a root R of its covariance R R'."""
     own = sigma**2 * _nonnegative(moments.xx)
     beta = prior_mean
     for _ in range(ROUNDS):
@@ -63,5 +63,5 @@ def _solve(matrix: Floats, right: Floats) -> Floats:
 
 
 def _least(values: Floats) -> float:
-    """Return the smallest precision that is told from zero; with a flat prior noise can leave a direction unknown."""
+    """Return the smallest usable precision; under a flat prior, noise can leave a direction undetermined."""
     return float(max(values.max() * 1e-14, np.finfo(float).tiny))

@@ -1,4 +1,4 @@
-"""What a conjugate run is made of, once everything is decided: public numbers only."""
+"""The settings of a conjugate run, which are public numbers, and the run itself."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ Numbers = tuple[float, ...]
 
 @dataclass(frozen=True)
 class ConjugateSettings:
-    """What both models share; `noise` is the standard deviation of the noise on the sums."""
+    """The settings that both models share; `noise` is the standard deviation of the noise on the sums."""
 
     draws: int
     prior_mean: Numbers
     prior_precision: Numbers
     w: float
     noise: float
-    room: int  # more records than there can be, and public
+    room: int  # public bound on the number of records
 
     @property
     def steps(self) -> int:
-        """All draws are made in one step."""
+        """One: all draws are made in one step."""
         return 1
 
     @property
@@ -50,7 +50,7 @@ class ConjugateSettings:
 
     @property
     def releases_of_sums(self) -> int:
-        """How often the sums are released, each time with fresh noise."""
+        """How often the sums are released, each time with new noise."""
         raise NotImplementedError
 
     @property
@@ -65,11 +65,11 @@ class ConjugateSettings:
 
     @property
     def bits(self) -> int:
-        """Grid steps in a standard deviation of the noise, as a power of two: public numbers alone decide."""
+        """The b such that a standard deviation of the noise has 2^b grid steps; it depends on public numbers only."""
         return grid_bits(self.clip, self.noise, self.room)
 
     def statistics(self, rows: Floats) -> Floats:
-        """Return each record's part of the sums, from rows as Data stores them."""
+        """Return each record's contribution to the sums, from stored rows."""
         raise NotImplementedError
 
     def draws_from(self, sums: Floats, core: Any, key: bytes) -> Floats:
@@ -77,15 +77,15 @@ class ConjugateSettings:
         raise NotImplementedError
 
     def event(self, adjacency: str) -> Event:
-        """Return what one release of the sums costs."""
+        """Return the event of one release of the sums."""
         raise NotImplementedError
 
     def uses(self, adjacency: str, chains: int) -> list[tuple[Event, int]]:
-        """Return what all draws release."""
+        """Return the events of all draws."""
         return [(self.event(adjacency), self.releases_of_sums)]
 
     def total_variation(self, chains: int) -> float:
-        """Return how far the random numbers of the run are from the laws that are accounted."""
+        """Return the total variation between the random numbers of the run and the laws that are accounted."""
         return self.releases_of_sums * self.statistics_count * ROUNDED_NORMAL_ERROR
 
     @property
@@ -94,7 +94,7 @@ class ConjugateSettings:
         return ()
 
     def releases(self, chains: int, draws: int | None, warmup: int | None) -> Release:
-        """Return which draws leave: all of them."""
+        """Return which draws are released: all of them."""
         return last_iterates(1, self.draws, draws, warmup)
 
     def start(self, core: Any, target: Target, chains: Chains, data: Data) -> ConjugateRun:
@@ -102,12 +102,12 @@ class ConjugateSettings:
         return ConjugateRun(self, core, chains, data)
 
     def forecast(self, model: Model, public: Public, chains: int) -> ConjugateForecast:
-        """Return what can be expected of the draws."""
+        """Return the forecast of the draws."""
         return ConjugateForecast(self.spread)
 
     @property
     def spread(self) -> float | None:
-        """The standard deviation of a draw in its narrowest direction, if it is known before the run."""
+        """The standard deviation of a draw in its narrowest direction; None if it is not known before the run."""
         return None
 
     def outlook(self, ways: Directions, chains: int) -> Outlook:
@@ -119,17 +119,17 @@ class ConjugateSettings:
         return {"sampler": "ConjugateSample", "draws": self.draws, "steps": 1, "w": self.w, "noise": self.noise}
 
     def rows(self, size: int | None) -> Sequence[tuple[str, str]]:
-        """Return the lines of the plan's page that say what runs."""
+        """Return the lines of the plan's page that describe the run."""
         return [
             ("draws", f"{self.draws:,}, independent and in closed form"),
             ("released sums", f"{self.statistics_count:,}, {self.releases_of_sums:,} time(s)"),
-            ("noise on them", f"{self.noise / self.clip:.4g} times the most that one record can add"),
+            ("noise on the sums", f"{self.noise / self.clip:.4g} times the largest contribution of one record"),
         ]
 
 
 @dataclass(frozen=True)
 class ConjugateForecast:
-    """What can be said of the draws beforehand."""
+    """Expected behaviour of the draws, computed without a record."""
 
     spread: float | None
 
@@ -138,12 +138,12 @@ class ConjugateForecast:
         return [] if self.spread is None else [("spread of a draw", f"{self.spread:.4g}")]
 
     def advice(self, private: bool) -> list[str]:
-        """Return nothing: there is no chain that could fail to mix."""
+        """Return an empty list: there is no chain that could fail to mix."""
         return []
 
 
 class ConjugateRun:
-    """All draws in one step."""
+    """A run that makes all draws in one step."""
 
     def __init__(self, settings: ConjugateSettings, core: Any, chains: Chains, data: Data) -> None:
         self._settings, self._core = settings, core
@@ -154,11 +154,11 @@ class ConjugateRun:
         self.steps_done = 0
 
     def stop(self) -> None:
-        """Leave the records that are not summed yet, and release nothing."""
+        """Stop summing records and release nothing."""
         self._stopped = True
 
     def advance(self, steps: int, threads: int, block: int) -> None:
-        """Sum, add noise, draw."""
+        """Sum over the records, add noise, and draw."""
         if steps < 1 or self.steps_done:
             return
         settings, random = self._settings, self._core.random

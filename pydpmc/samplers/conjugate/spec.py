@@ -26,20 +26,20 @@ FREE_DRAWS, DRAWS_FOR_INTERVAL = 4000, 20
 class ConjugateSample(Sampler):
     """Independent draws from the posterior of ``GaussianMean`` or of ``LinearRegression`` with known sigma.
 
-    ``GaussianMean``: exact draws from the (tempered) posterior, whose own spread is the mechanism; k draws cost sqrt(k)
-    times the mu of one. ``LinearRegression``: X'X and X'y are released once with noise, and the draws are those of the
-    posterior given the noised numbers, which is wider for the noise; their number costs nothing. Priors must be
-    ``Normal`` or ``Flat``; bounds (``row_norm`` or ``x_bounds``, and ``y_bounds``) must be declared.
+    For ``GaussianMean`` the draws are exact draws from the (tempered) posterior, whose own spread is the mechanism; k
+    draws cost sqrt(k) times the mu of one. For ``LinearRegression``, X'X and X'y are released once with noise. The
+    draws come from the posterior given the noised sums, which the noise widens; any number of draws costs the same.
+    Priors must be ``Normal`` or ``Flat``; bounds (``row_norm`` or ``x_bounds``, and ``y_bounds``) must be declared.
 
     Parameters
     ----------
     draws
         Number of independent draws.
     w, n0
-        Tempering weight of the likelihood, or the effective number of records it stands for. Left open it is the
-        largest, at most 1, that the budget pays for; always 1 for ``LinearRegression``.
+        Tempering weight of the likelihood, or the effective number of records, n0 = w n. By default the largest weight,
+        at most 1, within the budget; for ``LinearRegression`` 1.
     noise_multiplier
-        ``LinearRegression`` only: the noise on the released sums, in units of the bound on one record's part of them.
+        ``LinearRegression`` only: the noise on the released sums, in units of the bound on one record's contribution.
 
     Examples
     --------
@@ -70,7 +70,7 @@ class ConjugateSample(Sampler):
         return cls(draws=FREE_DRAWS)
 
     def choose(self, request: Request) -> ConjugateSettings:
-        """Fill in what was left open, within the budget."""
+        """Choose the open parameters within the budget."""
         from .choose import choose
 
         return choose(request)

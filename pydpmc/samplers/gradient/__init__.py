@@ -1,1 +1,1 @@
-"""gradient"""
+"""Stochastic-gradient samplers: SGLD, SGHMC, SGNHT and SGFS."""

@@ -1,7 +1,7 @@
-"""What the stochastic-gradient samplers share: one private gradient query per step.
+"""The base class of the stochastic-gradient samplers, which make one private gradient query per step.
 
-Claim: the whole chain is covered, unconditionally. Neighbours: add_remove or replace with Poisson samples or all
-records, replace with samples without replacement. Assumes: nothing. Proof: docs/privacy/sgld.md.
+Claim: the guarantee covers the whole chain unconditionally. Neighbours: add_remove or replace with Poisson samples or
+all records, replace with samples without replacement. Assumes: nothing. Proof: docs/privacy/sgld.md.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 Sampling = Literal["poisson", "without_replacement", "full"]
 SAMPLINGS = ("poisson", "without_replacement", "full")
-STABILITY = 0.1  # step size times the largest curvature: the variance is at most 5 % too large
+STABILITY = 0.1  # step size times the largest curvature, so that the variance is at most 5 % too large
 
 
 @dataclass(frozen=True)
 class GradientSampler(Sampler):
-    """Base of SGLD, SGHMC, SGNHT and SGFS. Whatever is left as None is chosen by ``plan``.
+    """Base of SGLD, SGHMC, SGNHT and SGFS; ``plan`` chooses every parameter that is None.
 
     Parameters
     ----------
@@ -40,14 +40,14 @@ class GradientSampler(Sampler):
     sampling
         ``"poisson"``, ``"without_replacement"`` (replace only) or ``"full"``.
     clip
-        Bound L on the norm of the gradient of one record, or of a group's sum; by default the model's Lipschitz
-        constant, times ``max_group_size`` where that is declared.
+        Bound L on the norm of the gradient of one record, or of the sum of a group; by default the model's Lipschitz
+        constant, times ``max_group_size`` if that is declared.
     w, n0
-        Tempering weight of the likelihood, or the effective number of records it stands for.
+        Tempering weight of the likelihood, or the effective number of records, n0 = w n.
     """
 
     core_name: ClassVar[str]
-    supports_groups: ClassVar[bool] = False  # docs/privacy/groups.md names those for which it was proved
+    supports_groups: ClassVar[bool] = False  # docs/privacy/groups.md names the samplers with a proof
     steps: int | None = None
     step_size: float | Schedule | None = None
     batch_size: int | None = None
@@ -72,7 +72,7 @@ class GradientSampler(Sampler):
 
     @property
     def friction_of_noise(self) -> float:
-        """The a in the noise variance 2 a / eta of the gradient; 1 for SGLD, where it is 2 / h."""
+        """The a in the variance 2 a / eta of the gradient noise; 1 for SGLD, whose variance is 2 / h."""
         return 1.0
 
     @property
@@ -82,7 +82,7 @@ class GradientSampler(Sampler):
 
     @property
     def stable_share(self) -> float:
-        """Step size times the largest curvature, where the planner chooses the step size."""
+        """Step size times the largest curvature if the planner chooses the step size."""
         return STABILITY
 
     @classmethod
@@ -91,11 +91,11 @@ class GradientSampler(Sampler):
         return cls(w=best_weight(request, purpose))
 
     def settle(self, settings: GradientSettings, request: Request) -> GradientSettings:
-        """Return the settings with what only this sampler adds to them."""
+        """Return the settings with the additions of this sampler."""
         return settings
 
     def choose(self, request: Request) -> GradientSettings:
-        """Fill in what was left open, within the budget."""
+        """Choose the open parameters within the budget."""
         from .choose import choose
 
         return choose(request)

@@ -1,4 +1,4 @@
-"""Fills in what the caller left open of a gradient run, from public facts and the budget."""
+"""Choice of the open parameters of a gradient run from public facts and the budget."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from .published import calibrated
 from .schedules import Constant, as_schedule, checked_values
 from .settings import GradientSettings
 
-NOISE_SHARE = 0.1  # largest share of the injected variance that the choice of the batch may add
-LEAST_MULTIPLIER = 4.0  # below, the cost of a step grows faster than its step size
+NOISE_SHARE = 0.1  # sampling a batch adds at most this share of the injected variance
+LEAST_MULTIPLIER = 4.0  # below this noise multiplier the cost of a step grows faster than its step size
 MOST_STEPS = 1_000_000
 DEFAULT_STEPS = 10_000
-UNCLIPPED_HEADROOM = 2.0**29  # without privacy: the largest gradient in units of the noise, over all records
-UNCLIPPED_MOST = 2.0**17  # and of one record
-MOST_RECORDS = 2**31  # that Data takes
-LEAST_SHARE = 1e-12  # of the variance that the budget may be asked to raise the noise for
+UNCLIPPED_HEADROOM = 2.0**29  # without privacy: bound on the summed gradient in units of the noise
+UNCLIPPED_MOST = 2.0**17  # without privacy: bound on one record's gradient in units of the noise
+MOST_RECORDS = 2**31  # Data accepts fewer
+LEAST_SHARE = 1e-12  # smallest share that the search for an affordable run tries
 
 
 def choose(request: Request) -> GradientSettings:
@@ -34,7 +34,7 @@ def choose(request: Request) -> GradientSettings:
         if request.sampler.steps is None or request.sampler.step_size is None:
             raise InvalidArgument(
                 "steps and step_size must be set in the sampler when no epsilon is given; "
-                "or give epsilon and delta, and the planner chooses"
+                "or give epsilon and delta, and the planner chooses them"
             )
         return settings
     if request.sampler.steps is None:
@@ -51,11 +51,13 @@ def _refuse_unsupported(request: Request) -> None:
     if batch is not None and request.n is None:
         raise InvalidArgument("batch_size needs a public number of records under add_remove: pass public_n to Data")
     if batch is not None and request.n is not None and batch >= request.n:
-        raise InvalidArgument(f'batch_size is {batch} but there are {request.n} records; use sampling="full"')
+        raise InvalidArgument(
+            f'batch_size must be below the number of records, {request.n}, not {batch}; or use sampling="full"'
+        )
 
 
 def settings_of(request: Request, steps: int) -> GradientSettings:
-    """Return the run with everything decided but what the budget decides."""
+    """Return the run of `steps` steps before the budget adjusts it."""
     sampler = request.sampler
     step_size = sampler.step_size if sampler.step_size is not None else _stable_step(request)
     schedule = as_schedule(step_size)
@@ -101,7 +103,7 @@ def _clip(request: Request, draft: GradientSettings) -> float:
 
 
 def _stable_step(request: Request) -> float:
-    """Return the step size at which no direction is widened by more than a few per cent."""
+    """Return the step size at which discretisation widens no direction by more than a few percent."""
     curvature = largest_curvature(request)
     if curvature is None:
         raise InvalidArgument(
@@ -130,7 +132,7 @@ def _batch(request: Request, step_size: float) -> tuple[str, int]:
     lipschitz = sampler.clip or clip_of_unit(request.model, request.public)
     if lipschitz is None:
         return "full", 0
-    per_noise = step_size / (2.0 * sampler.friction_of_noise)  # one over the variance of the injected noise
+    per_noise = step_size / (2.0 * sampler.friction_of_noise)  # the reciprocal variance of the injected noise
     quiet = per_noise * (request.w * n * lipschitz) ** 2 / request.dim / NOISE_SHARE
     gentle = LEAST_MULTIPLIER * request.w * n * lipschitz * math.sqrt(per_noise)
     batch = math.ceil(max(quiet, gentle, 32))
@@ -138,38 +140,38 @@ def _batch(request: Request, step_size: float) -> tuple[str, int]:
 
 
 def _longest(request: Request, settings: GradientSettings) -> GradientSettings:
-    """Return the longest run within the budget: privacy is paid in diffusion time."""
+    """Return the longest run within the budget."""
     try:
         return request.largest(lambda steps: dataclasses.replace(settings, steps=int(steps)), (1, MOST_STEPS))
     except BudgetError:
         raise BudgetError(
-            f"step_size: one step costs more than epsilon = {request.epsilon:g} at delta = {request.delta:g}; take a "
+            f"step_size: one step costs more than epsilon = {request.epsilon:g} at delta = {request.delta:g}; use a "
             "smaller step_size, a larger batch_size or a smaller w"
         ) from None
 
 
 def _widest(request: Request, settings: GradientSettings) -> GradientSettings:
-    """Return the largest constant step size, up to the stable one, at which the given steps are within the budget."""
+    """Return the run with the largest constant step size, up to the stable one, at which its steps fit the budget."""
     assert isinstance(settings.schedule, Constant)
     top = settings.schedule.step_size
     return costliest_share(
         request,
         lambda share: dataclasses.replace(settings, schedule=Constant(top * share)),
-        f"epsilon = {request.epsilon:g} cannot pay for {settings.steps} steps at any step size",
+        f"steps: epsilon = {request.epsilon:g} cannot pay for {settings.steps} steps at any step size; lower steps",
     )
 
 
 def _hot_enough(request: Request, settings: GradientSettings) -> GradientSettings:
-    """Return the given schedule with the noise raised, if need be, until it is within the budget."""
+    """Return the run with the given schedule; its noise is raised if the budget requires it."""
     return costliest_share(
         request,
         lambda share: dataclasses.replace(settings, heat=share**-0.5),
-        f"epsilon = {request.epsilon:g} cannot pay for this schedule at any noise",
+        f"step_size: epsilon = {request.epsilon:g} cannot pay for this schedule at any noise; use smaller steps",
     )
 
 
 def costliest_share(request: Request, part: Callable[[float], GradientSettings], refusal: str) -> GradientSettings:
-    """Return the part of a run, part(1) being the whole, that costs most and is within the budget."""
+    """Return ``part(share)`` for the largest share, at most 1, that fits the budget."""
     try:
         return request.largest(part, (LEAST_SHARE, 1.0), integer=False)
     except BudgetError:

@@ -1,4 +1,4 @@
-"""What a diffusion of a given length can be expected to do, from public facts alone."""
+"""Forecast of a gradient run from public facts."""
 
 from __future__ import annotations
 
@@ -20,12 +20,14 @@ class GradientForecast:
     time
         Diffusion time: the sum of the step sizes.
     relaxation
-        Time in which the chain forgets where it was, at best: the variance of a coefficient, if the features fill all
-        directions equally.
+        Relaxation time of the chain at best: the posterior variance of a coefficient, if rows spread evenly over
+        directions.
     longest_relaxation
-        Time that the prior alone guarantees: the largest prior variance.
+        Upper bound of the relaxation time: the largest prior variance.
     effective_draws
         Effective draws of all chains together, at best.
+    clipped_at_most
+        Largest possible share of clipped gradients: 0 if a Lipschitz constant excludes clipping.
     """
 
     time: float

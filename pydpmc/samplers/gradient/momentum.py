@@ -1,4 +1,4 @@
-"""What the samplers with momentum share: a public friction that sets their noise."""
+"""The base class of samplers with momentum, whose public friction sets their noise."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The step-size and noise rules of two papers, by name, as they are printed; priced by our accountant, not theirs.
+"""The step-size and noise rules of two papers as printed, but priced by our accountant.
 
-Both inject half of the variance that the target exp(-U) needs, so where privacy asks for no more the chain targets
-exp(-2U).
+Both inject half of the variance that the target exp(-U) needs. Unless privacy requires more noise, the chain therefore
+targets exp(-2U).
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from .settings import GradientSettings
 
 CALIBRATIONS = ("wang2015", "li2019")
-AS_PRINTED = math.sqrt(0.5)  # noise variance eta where Langevin dynamics need 2 eta
-FARTHEST = 16.0  # times what large noise multipliers allow: how far a step size is looked for
+AS_PRINTED = math.sqrt(0.5)  # the papers' noise variance is eta, but Langevin dynamics need 2 eta
+FARTHEST = 16.0  # the search for a step size ends at this multiple of the limit for large noise multipliers
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def calibrated(request: Request) -> GradientSettings:
         raise InvalidArgument(f'calibration="{sampler.calibration}" needs steps and batch_size, and private=True')
     if request.n is None or request.w != 1.0:
         raise InvalidArgument(
-            f'calibration="{sampler.calibration}" knows no tempering, and needs a public number of records'
+            f'calibration="{sampler.calibration}" needs a public number of records (public_n in Data) and w = 1'
         )
     return _wang2015(request) if sampler.calibration == "wang2015" else _li2019(request)
 
@@ -71,27 +71,27 @@ def _li2019(request: Request) -> GradientSettings:
         given = Scaled(as_schedule(request.sampler.step_size), per_mean)
         return _within_budget(request, _settings(request, given, sampling))
     if request.epsilon is None:
-        raise InvalidArgument('calibration="li2019" needs step_size, or epsilon and delta to find the largest')
+        raise InvalidArgument('calibration="li2019" needs step_size, or epsilon and delta to choose it')
     if sampling == "full":
-        raise InvalidArgument('calibration="li2019" with sampling="full": give step_size')
+        raise InvalidArgument('calibration="li2019" needs step_size if sampling="full"')
     return _largest(request, _settings(request, Polynomial(a=per_mean, gamma=1.0 / 3.0), sampling))
 
 
 def _largest(request: Request, unit: GradientSettings) -> GradientSettings:
-    """Return the run with the largest eta_1 within the budget, given that with eta_1 = 1."""
+    """Return the run with the largest eta_1 within the budget; `unit` is the run with eta_1 = 1."""
     from .choose import costliest_share
 
     assert request.epsilon is not None
     assert request.delta is not None
     assert isinstance(unit.schedule, Polynomial)
     sensitivity = unit.rate * unit.sensitivity * (2.0 if request.adjacency == "replace" else 1.0)
-    square = request.chains * float(((sensitivity / unit.noise) ** 2).sum())  # of mu, where the noise is large
+    square = request.chains * float(((sensitivity / unit.noise) ** 2).sum())  # mu^2 in the limit of large noise
     top = FARTHEST * largest_mu(request.epsilon, request.delta) ** 2 / square
     first = unit.schedule.a
     return costliest_share(
         request,
         lambda share: dataclasses.replace(unit, schedule=Polynomial(a=share * top * first, gamma=1.0 / 3.0)),
-        f'calibration="li2019": epsilon = {request.epsilon:g} cannot pay for {unit.steps} steps of any size',
+        f'calibration="li2019": epsilon = {request.epsilon:g} cannot pay for {unit.steps} steps at any step_size',
     )
 
 
@@ -107,6 +107,6 @@ def _within_budget(request: Request, settings: GradientSettings) -> GradientSett
     if request.epsilon is not None and not request.fits(settings):
         raise BudgetError(
             f'calibration="{settings.calibration}" costs more than epsilon = {request.epsilon:g} at delta = '
-            f"{request.delta:g}, whatever the paper says: take a smaller step_size, fewer steps or a larger batch_size"
+            f"{request.delta:g} by our accounting: use a smaller step_size, fewer steps or a larger batch_size"
         )
     return settings

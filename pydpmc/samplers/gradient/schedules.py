@@ -1,4 +1,4 @@
-"""Step sizes over time: public, and accounted exactly as they run."""
+"""Step-size schedules, which are public and are accounted step by step."""
 
 from __future__ import annotations
 
@@ -64,9 +64,9 @@ class Polynomial(Schedule):
         return np.asarray(self.a * _powers(self.b, self.gamma, enough)[:steps])
 
 
-@lru_cache(maxsize=4)  # a search asks for the first of them again and again
+@lru_cache(maxsize=4)  # a search over the number of steps reuses them
 def _powers(b: float, gamma: float, steps: int) -> Floats:
-    with np.errstate(over="ignore"):  # perhaps beyond those that are asked for, which are checked
+    with np.errstate(over="ignore"):  # `checked_values` checks the ones that are used
         return np.asarray((b + np.arange(1.0, steps + 1.0)) ** -gamma)
 
 
@@ -91,7 +91,7 @@ class Cyclical(Schedule):
 
 @dataclass(frozen=True)
 class Piecewise(Schedule):
-    """Step sizes that hold for equal shares of the run."""
+    """Step sizes that each hold for an equal share of the run."""
 
     step_sizes: Sequence[float]
 
@@ -108,13 +108,13 @@ class Piecewise(Schedule):
 
 
 def checked_values(schedule: Schedule, steps: int) -> Floats:
-    """Return the step sizes, all of them positive and finite."""
+    """Return the step sizes; refuse any that is not positive and finite."""
     values = schedule.values(steps)
     if not (np.isfinite(values).all() and (values > 0.0).all()):
-        raise InvalidArgument(f"step_size must be positive and finite at every step, which {schedule!r} is not")
+        raise InvalidArgument(f"step_size must be positive and finite at every step; {schedule!r} is not")
     return values
 
 
 def as_schedule(value: float | Schedule) -> Schedule:
-    """Return a schedule: a number means the same step size throughout."""
+    """Return a schedule; a number becomes a constant one."""
     return value if isinstance(value, Schedule) else Constant(float(value))

@@ -1,4 +1,4 @@
-"""What a gradient run is made of, once everything is decided: public numbers only."""
+"""The settings of a gradient run: public numbers only."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from .forecast import GradientForecast
 
 Floats = npt.NDArray[np.float64]
-ARITHMETIC = 1.0 - 1e-12  # of a noise multiplier: roundings of the clip and of this quotient
-MOST_LEVELS, LEVEL_RATIO = 2000, 1.002  # of noise multipliers, before they are rounded, and to powers of what
-ROUNDED_NORMAL_ERROR = 2.0**-63  # per coordinate and draw: docs/privacy/rounded_normal.md
+ARITHMETIC = 1.0 - 1e-12  # covers the rounding of the clip and of the noise multiplier
+MOST_LEVELS, LEVEL_RATIO = 2000, 1.002  # more noise multipliers are rounded down to powers of the ratio
+ROUNDED_NORMAL_ERROR = 2.0**-63  # total variation per coordinate and draw: docs/privacy/rounded_normal.md
 
 
 @dataclass(frozen=True)
@@ -44,14 +44,14 @@ class GradientSettings:
     friction_of_noise: float
     clip: float
     w: float
-    n: int | None  # what may be known of the number of records
+    n: int | None  # the number of records, or None if it is private
     sampling: str
-    rate: float  # of a record to be in a batch: b / n, or 1
+    rate: float  # probability that a record is in a batch: b / n, or 1
     batch_size: int  # 0: all records
-    room: int  # more records than there can be, and public
+    room: int  # public bound on the number of records
     heat: float = 1.0  # noise relative to what the target needs; above 1 the chain is hotter
-    least_variance: float = 0.0  # of the noise on the stochastic gradient of U
-    calibration: str | None = None  # the paper whose rules these are
+    least_variance: float = 0.0  # least variance of the noise on the stochastic gradient of U
+    calibration: str | None = None  # the paper that prescribes these settings
 
     @property
     def step_sizes(self) -> Floats:
@@ -66,12 +66,12 @@ class GradientSettings:
 
     @property
     def temperatures(self) -> Floats:
-        """The temperature of the chain at every step; the target's is 1."""
+        """The temperature of the chain at every step; the target has temperature 1."""
         return np.asarray((self.noise * self.w / self.rate) ** 2 * self.step_sizes / (2.0 * self.friction_of_noise))
 
     @property
     def sensitivity(self) -> float:
-        """The bound on the norm of what one record adds to the noised sum."""
+        """The bound on the norm of one record's contribution to the noised sum."""
         return self.clip
 
     @property
@@ -81,11 +81,11 @@ class GradientSettings:
 
     @property
     def core_parameters(self) -> dict[str, list[float]]:
-        """The public numbers of the sampler itself, by the names that the core knows."""
+        """The public parameters of the sampler by their names in the core."""
         return {"friction": [self.friction]}
 
     def uses(self, adjacency: str, chains: int) -> list[tuple[Event, int]]:
-        """Return what all steps of all chains release."""
+        """Return the events of all steps of all chains."""
         return [(event, k * chains) for event, k in self._uses_of_a_chain]
 
     @cached_property
@@ -95,7 +95,7 @@ class GradientSettings:
         return [(_event(z, *kind), k) for z, k in zip(levels.tolist(), counts.tolist(), strict=True)]
 
     def _noise_multipliers(self) -> tuple[Floats, npt.NDArray[np.int64]]:
-        """Return the distinct noise multipliers and their numbers of steps; where they are many, rounded down."""
+        """Return the distinct noise multipliers and their numbers of steps; many of them are rounded down to few."""
         if isinstance(self.schedule, Constant):
             one = dataclasses.replace(self, steps=1)
             return one.noise / self.sensitivity * ARITHMETIC, np.array([self.steps])
@@ -113,7 +113,7 @@ class GradientSettings:
         return levels[counts > 0], counts[counts > 0]
 
     def total_variation(self, chains: int) -> float:
-        """Return how far the random numbers of the run are from the laws that are accounted."""
+        """Return the total variation between the random numbers of the run and the laws that are accounted."""
         per_step = self.released * ROUNDED_NORMAL_ERROR + BATCH_ERRORS[self.sampling]
         return self.steps * chains * per_step
 
@@ -123,11 +123,11 @@ class GradientSettings:
         return ()
 
     def releases(self, chains: int, draws: int | None, warmup: int | None) -> Release:
-        """Return which iterates leave: all are covered."""
+        """Return which iterates are released; the guarantee covers all of them."""
         return all_iterates(self.steps, chains, draws, warmup)
 
     def start(self, core: Any, target: Target, chains: Chains, data: Data) -> Any:
-        """Return the run in the compiled core, which planning itself never touches."""
+        """Return the run in the compiled core."""
         return core.GradientRun(
             target.with_squares(data.row_squares()),
             chains,
@@ -144,7 +144,7 @@ class GradientSettings:
         )
 
     def forecast(self, model: Model, public: Public, chains: int) -> GradientForecast:
-        """Return what the chains can be expected to do."""
+        """Return the forecast of the chains."""
         from .forecast import forecast
 
         return forecast(model, public, self, chains)
@@ -172,7 +172,7 @@ class GradientSettings:
         }
 
     def rows(self, size: int | None) -> Sequence[tuple[str, str]]:
-        """Return the lines of the plan's page that say what runs."""
+        """Return the lines of the plan's page that describe the run."""
         h = self.step_sizes
         sizes = f"{h[0]:.4g}" if h[0] == h[-1] else f"{h[0]:.4g} to {h[-1]:.4g}"
         batch = "all" if self.sampling == "full" else f"{self.batch_size:,} {self.sampling.replace('_', ' ')}"
@@ -180,12 +180,12 @@ class GradientSettings:
             ("records per step", batch),
             ("step size", f"{sizes}; diffusion time {h.sum():.4g}"),
             ("gradient clip", f"{self.clip:.4g} per record"),
-            ("noise multiplier", f"{self.noise.min() / self.sensitivity:.4g} and more"),
+            ("noise multiplier", f"at least {self.noise.min() / self.sensitivity:.4g}"),
         ]
         if self.calibration is not None:
             rows += self._calibration_rows()
         elif self.heat > 1.0:
-            rows.append(("temperature", f"{self.heat**2:.3g} times the target's, to meet the budget"))
+            rows.append(("temperature", f"{self.heat**2:.3g} times the target's, to stay within the budget"))
         return rows
 
     def _calibration_rows(self) -> list[tuple[str, str]]:
@@ -193,7 +193,7 @@ class GradientSettings:
         span = f"{low:.3g}" if high < 1.001 * low else f"{low:.3g} to {high:.3g}"
         targets = f"exp(-{1.0 / high:.3g} U)" if high < 1.001 * low else "another law at every step"
         return [
-            ("calibration", f"{self.calibration}, its noise and step sizes as printed; epsilon is ours"),
+            ("calibration", f"{self.calibration}: noise and step sizes as printed, epsilon by our accounting"),
             ("temperature", f"{span} times the target's: the chain targets {targets}, not exp(-U)"),
         ]
 
@@ -202,11 +202,11 @@ def _powers_from(lowest: float, highest: float) -> Floats:
     """Return the powers of `LEVEL_RATIO` from just below the lowest level to the highest."""
     first, last = (math.floor(math.log(level) / math.log(LEVEL_RATIO)) for level in (lowest, highest))
     powers = LEVEL_RATIO ** np.arange(first, last + 1.0)
-    powers[0] = min(powers[0], lowest)  # whatever the rounding
+    powers[0] = min(powers[0], lowest)  # the logarithm may have been rounded up
     return np.asarray(powers)
 
 
-@lru_cache(maxsize=4096)  # a search meets the same levels again and again
+@lru_cache(maxsize=4096)  # a search meets the same noise levels repeatedly
 def _event(noise_multiplier: float, sampling: str, rate: float, batch_size: int, n: int | None) -> Event:
     gaussian = Gaussian(noise_multiplier)
     if sampling == "full":

@@ -26,20 +26,20 @@ MOST_PARAMETERS = 200
 
 @dataclass(frozen=True)
 class SGFS(GradientSampler):
-    """theta' = theta - 2 (J + 4A/h)^-1 (g + N(0, 4A/h)), J the information in released second moments.
+    """theta' = theta - 2 (J + 4A/h)^-1 (g + N(0, 4A/h)), where J is the information in released second moments.
 
-    Where J is the curvature of U plus the variance that the choice of the batch gives to g, the target's variance is
-    right at any step size, so that steps may be ten times those of SGLD. Gradient and second moments are clipped
-    together and released with one noise. Proof: docs/privacy/sgfs.md. The parameters are those of GradientSampler and
+    If J is the curvature of U plus the sampling variance of g, the chain has the target's variance at any step size, so
+    its steps may be ten times as long as those of SGLD. Gradient and second moments are clipped and noised as one
+    vector. Proof: docs/privacy/sgfs.md. See GradientSampler for the other parameters.
 
     Parameters
     ----------
     noise_matrix
-        A: a number for a multiple of the identity, or its diagonal; public. With the default 1/2 a step size means
-        what it means for SGLD: small steps are SGLD's. Only A / step_size matters; the planner's step size is one over
-        the largest curvature that the public constants allow.
+        The public matrix A: a number (a multiple of the identity) or its diagonal. With the default 1/2, small steps
+        equal those of SGLD with the same step size. Only A / step_size matters; the planner chooses the reciprocal of
+        the largest curvature as step size.
     information_share
-        Share of the squared sensitivity that the second moments have; the gradient has the rest.
+        Share of the squared sensitivity that the second moments take; the gradient takes the rest.
 
     Examples
     --------
@@ -66,19 +66,19 @@ class SGFS(GradientSampler):
 
     @property
     def friction_of_noise(self) -> float:
-        """Twice the least of A: the noise that protects has variance 4 min(A) / h."""
+        """Twice the least entry of A: the noise that counts for privacy has variance 4 min(A) / h."""
         return 2.0 * float(np.min(self.noise_matrix))
 
     @property
     def stable_share(self) -> float:
-        """One: stable whatever J is, and unbiased where it is right."""
+        """One: the step is stable for every J, and unbiased if J is exact."""
         return 1.0
 
     def settle(self, settings: GradientSettings, request: Request) -> FisherSettings:
-        """Return the settings with what the second moments need."""
+        """Return the settings with the parameters of the second moments."""
         name, dim = type(request.model).__name__, settings.dim
         if not request.model.has_second_moments:
-            raise InvalidArgument(f"SGFS cannot take the second moments of {name}; use SGLD, SGHMC or SGNHT")
+            raise InvalidArgument(f"SGFS cannot compute the second moments of {name}; use SGLD, SGHMC or SGNHT")
         if dim > MOST_PARAMETERS:
             raise InvalidArgument(
                 f"SGFS takes at most {MOST_PARAMETERS} parameters, because it releases all their products, but "
@@ -86,7 +86,7 @@ class SGFS(GradientSampler):
             )
         if settings.sampling == "without_replacement" and settings.batch_size < 2:
             raise InvalidArgument(
-                "batch_size must be at least 2: SGFS takes the covariance of a batch without replacement"
+                "batch_size must be at least 2: SGFS computes the covariance of a batch without replacement"
             )
         diagonal = reals(self.noise_matrix, "noise_matrix")
         if diagonal.ndim == 1 and len(diagonal) != dim:
@@ -101,7 +101,7 @@ class SGFS(GradientSampler):
         )
 
 
-UNCLIPPED_MOMENTS = 2.0**6  # without privacy: the largest gradient in g g^T, in units of the noise
+UNCLIPPED_MOMENTS = 2.0**6  # without privacy: bound on |g| in g g^T in units of the noise
 
 
 @dataclass(frozen=True)
@@ -110,8 +110,8 @@ class FisherSettings(GradientSettings):
 
     noise_matrix: tuple[float, ...] = ()  # the diagonal of A
     prior_precision: tuple[float, ...] = ()
-    information_share: float = 0.0  # of the squared sensitivity that the second moments have
-    noised: bool = True  # False: the second moments have no noise, and there is no privacy
+    information_share: float = 0.0  # share of the squared sensitivity that the second moments take
+    noised: bool = True  # False: the second moments have no noise, and the run is not private
 
     @property
     def moment_clip(self) -> float:
@@ -120,7 +120,7 @@ class FisherSettings(GradientSettings):
 
     @property
     def moment_scale(self) -> float:
-        """What g g^T is multiplied by, so that its norm is a stated share of the sensitivity."""
+        """The factor of g g^T that gives it its share of the sensitivity."""
         if not self.noised:
             return self.clip / self.moment_clip**2
         return math.sqrt(self.information_share / (1.0 - self.information_share)) / self.clip
@@ -132,12 +132,12 @@ class FisherSettings(GradientSettings):
 
     @property
     def released(self) -> int:
-        """The gradient and the upper triangle of its second moments."""
+        """The length of the gradient and the upper triangle of its second moments."""
         return self.dim + self.dim * (self.dim + 1) // 2
 
     @property
     def core_parameters(self) -> dict[str, list[float]]:
-        """What J_t is made of: weights and scales, the prior's precision, the noise."""
+        """The parameters of J_t: weights and scales, the prior's precision, and the noise."""
         per_record = self.w / self.rate * (1.0 + self.w * (1.0 / self.rate - 1.0))
         return {
             "noise_matrix": list(self.noise_matrix),
@@ -151,9 +151,9 @@ class FisherSettings(GradientSettings):
         }
 
     def uses(self, adjacency: str, chains: int) -> list[tuple[Event, int]]:
-        """Return what all steps of all chains release, second moments included."""
+        """Return the events of all steps of all chains, second moments included."""
         if not self.noised:
-            raise InvalidArgument("the second moments of this run have no noise: it cannot be private")
+            raise InvalidArgument("the second moments of this run have no noise: plan it with private=True")
         return super().uses(adjacency, chains)
 
     def describe(self) -> dict[str, Any]:
@@ -162,7 +162,7 @@ class FisherSettings(GradientSettings):
         return super().describe() | own
 
     def rows(self, size: int | None) -> Sequence[tuple[str, str]]:
-        """Return the lines of the plan's page that say what runs."""
+        """Return the lines of the plan's page that describe the run."""
         low, high = min(self.noise_matrix), max(self.noise_matrix)
         matrix = f"{low:.4g} times the identity" if low == high else f"a given diagonal, {low:.4g} to {high:.4g}"
         share = f"{100 * self.information_share:.3g} % of the squared sensitivity" if self.noised else "without noise"

@@ -12,7 +12,7 @@ from .momentum import MomentumSampler
 class SGHMC(MomentumSampler):
     """v' = v - eta g - a v + N(0, 2 a eta), theta' = theta + v'.
 
-    ``step_size`` is eta. The parameters are those of GradientSampler and
+    ``step_size`` is eta. See GradientSampler for the other parameters.
 
     Parameters
     ----------

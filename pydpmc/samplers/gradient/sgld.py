@@ -19,22 +19,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SGLD(GradientSampler):
-    """theta' = theta - h g + sqrt(2h) xi: the injected noise is itself the Gaussian mechanism.
+    """theta' = theta - h g + sqrt(2h) xi, where the injected noise is the Gaussian mechanism.
 
-    Privacy pays for the diffusion time h times steps, so a smaller step with more steps costs compute only.
-    The parameters are those of GradientSampler and
+    The privacy cost depends on the diffusion time, h times steps, so smaller and more numerous steps cost only compute.
+    See GradientSampler for the other parameters.
 
     Parameters
     ----------
     calibration
         ``"wang2015"`` (Wang et al. 2015, algorithm 2) or ``"li2019"`` (Li et al. 2019, algorithm 1): step sizes and
-        noise as the
-        paper prints them, priced by our accountant. As printed, the noise has half the variance that the target needs;
-        ``print(plan)`` says what the chain targets instead. Under ``"li2019"`` `step_size` is the paper's eta, which
-        multiplies the mean gradient.
+        noise as the paper prints them, priced by our accountant. As printed, the noise has half the variance that the
+        target needs; ``print(plan)`` says what the chain targets instead. With ``"li2019"``, `step_size` is the paper's
+        eta, which multiplies the mean gradient.
     preconditioner
-        ``"diagonal"`` shortens the step of each coordinate in which released gradients are large, so that the others
-        may move further: for columns of very different scales. It costs no privacy. The planner's step size is then
+        ``"diagonal"`` shortens the steps of coordinates with large released gradients, so that the others can move
+        further. Use it for columns of very different scales. It costs no privacy. The planner then chooses a step size
         ten times as large.
 
     Examples
@@ -58,7 +57,7 @@ class SGLD(GradientSampler):
         if self.preconditioner not in (None, "diagonal"):
             raise InvalidArgument(f'preconditioner must be "diagonal" or None, not {self.preconditioner!r}')
         if self.preconditioner is not None and self.calibration is not None:
-            raise InvalidArgument("preconditioner: the calibrations of the papers know none; leave one of the two out")
+            raise InvalidArgument("preconditioner cannot be combined with calibration: leave one of them out")
 
     @property
     def core_sampler(self) -> str:
@@ -67,11 +66,11 @@ class SGLD(GradientSampler):
 
     @property
     def stable_share(self) -> float:
-        """With a preconditioner one: stable whatever it is, and it shortens what is too long."""
+        """One with a preconditioner, which shortens steps that are too long."""
         return super().stable_share if self.preconditioner is None else 1.0
 
     def settle(self, settings: GradientSettings, request: Request) -> GradientSettings:
-        """Return the settings, with the bound of the curvature if there is a preconditioner."""
+        """Return the settings, with a bound on the curvature if there is a preconditioner."""
         if self.preconditioner is None:
             return settings
         from .choose import largest_curvature
@@ -80,7 +79,7 @@ class SGLD(GradientSampler):
         return PreconditionedSettings(**given, curvature=largest_curvature(request))
 
 
-LEAST_WITHOUT_BOUND = 0.001  # of the preconditioner, where no bound of the curvature is public
+LEAST_WITHOUT_BOUND = 0.001  # least preconditioner if there is no public bound on the curvature
 
 
 @dataclass(frozen=True)
@@ -91,9 +90,9 @@ class PreconditionedSettings(GradientSettings):
 
     @property
     def largest_curvature(self) -> float:
-        """Where the estimate of every coordinate's curvature starts, and what it never exceeds.
+        """The initial value and upper bound of the curvature estimate of every coordinate.
 
-        It estimates the variance that the choice of the batch gives to g as well, which is about this many times more.
+        The estimate includes the sampling variance of g, hence the factor.
         """
         if self.curvature is not None:
             return self.curvature * (1.0 + self.w * (1.0 / self.rate - 1.0))
@@ -101,12 +100,12 @@ class PreconditionedSettings(GradientSettings):
 
     @property
     def least(self) -> float:
-        """The least that the preconditioner can be."""
+        """The least value of the preconditioner."""
         return 1.0 / (1.0 + float(self.step_sizes.max()) * self.largest_curvature / STABILITY)
 
     @property
     def core_parameters(self) -> dict[str, list[float]]:
-        """What the preconditioner is made of."""
+        """The parameters of the preconditioner."""
         return {"largest_curvature": [self.largest_curvature], "stability": [STABILITY], "heat": [self.heat]}
 
     def describe(self) -> dict[str, Any]:
@@ -114,6 +113,6 @@ class PreconditionedSettings(GradientSettings):
         return super().describe() | {"preconditioner": "diagonal"}
 
     def rows(self, size: int | None) -> Sequence[tuple[str, str]]:
-        """Return the lines of the plan's page that say what runs."""
-        text = f"diagonal, {self.least:.2g} to 1, from released gradients alone (costs nothing)"
+        """Return the lines of the plan's page that describe the run."""
+        text = f"diagonal, {self.least:.2g} to 1, computed from released gradients at no cost in privacy"
         return [*super().rows(size), ("preconditioner", text)]

@@ -12,7 +12,7 @@ from .momentum import MomentumSampler
 class SGNHT(MomentumSampler):
     """SGHMC whose friction adapts so that the momentum keeps the right temperature.
 
-    ``step_size`` is eta. The parameters are those of GradientSampler and
+    ``step_size`` is eta. See GradientSampler for the other parameters.
 
     Parameters
     ----------

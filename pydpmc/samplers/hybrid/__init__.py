@@ -1,1 +1,1 @@
-"""hybrid"""
+"""Hybrid: one sampler finds a start, and another samples from it."""

@@ -1,4 +1,4 @@
-"""Shares a budget between a start and the chain that follows it."""
+"""Division of a budget between a start and the chain that follows it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..request import Request
 from .settings import HybridSettings
 
 SHARES = (0.1, 0.25, 0.5, 0.75, 0.9)
-WITHOUT_FORECAST = 0.5  # the paper's own
+WITHOUT_FORECAST = 0.5  # the share in Wang et al. (2015)
 
 
 def choose(request: Request) -> HybridSettings:
@@ -26,7 +26,7 @@ def choose(request: Request) -> HybridSettings:
 
 
 def _both(request: Request, share: float | None) -> HybridSettings:
-    """Plan the start within its share, then the chain within all that is left."""
+    """Plan the start within its share, then the chain within the rest."""
     budget = None if share is None else _epsilon_of_share(request, share)
     first = request.sampler.start.choose(
         dataclasses.replace(request, sampler=request.sampler.start, chains=1, epsilon=budget, earlier=())
@@ -48,7 +48,7 @@ def _both(request: Request, share: float | None) -> HybridSettings:
 
 
 def _epsilon_of_share(request: Request, share: float) -> float:
-    """Return epsilon, at the same delta, of a share of mu squared."""
+    """Return the epsilon, at the same delta, of a share of the budget's mu squared."""
     assert request.epsilon is not None
     assert request.delta is not None
     mu = largest_mu(request.epsilon, request.delta)
@@ -56,7 +56,7 @@ def _epsilon_of_share(request: Request, share: float) -> float:
 
 
 def _best(request: Request) -> HybridSettings:
-    """Return the share with the least expected error of the chain's mean; the paper's where nothing is known."""
+    """Return the run with the least expected error of the chain's mean; without a forecast, with equal shares."""
     errors: dict[float, float] = {}
     for share in SHARES:
         try:
@@ -68,11 +68,11 @@ def _best(request: Request) -> HybridSettings:
         errors[share] = error
         *_, good, worse, worst = [math.inf, math.inf, *errors.values()]
         if good < worse < worst:
-            break  # a larger share only takes more of the chain's budget
+            break  # an even larger share leaves the chain even less
     if not errors:
         raise BudgetError(
-            f"epsilon = {request.epsilon:g} at delta = {request.delta:g} cannot pay for a start and a chain, however "
-            "it is shared; raise it, or use one of the two samplers alone"
+            f"epsilon = {request.epsilon:g} at delta = {request.delta:g} cannot pay for a start and a chain at any "
+            "share; raise epsilon, or use one of the two samplers alone"
         )
     return _both(request, min(errors, key=errors.__getitem__))
 
@@ -80,8 +80,8 @@ def _best(request: Request) -> HybridSettings:
 def expected_error(request: Request, settings: HybridSettings) -> float | None:
     """Return the expected squared error of the mean of the chains' draws, in posterior variances, or None.
 
-    Each coefficient is taken for an Ornstein-Uhlenbeck process that starts one draw of the start's posterior away from
-    its mean and is averaged after the warm-up.
+    Each coefficient is modelled as an Ornstein-Uhlenbeck process that starts at a draw from the start's posterior and
+    is averaged after the warm-up.
     """
     model, public = request.model, request.public
     effective = getattr(settings.chain.forecast(model, public, request.chains), "effective_draws", None)
@@ -91,6 +91,6 @@ def expected_error(request: Request, settings: HybridSettings) -> float | None:
         return None
     time = max(2.0 * effective / request.chains, 1e-9)  # in relaxation times
     averaged = (1.0 - WARMUP_SHARE) * time
-    felt = math.exp(-WARMUP_SHARE * time) * -math.expm1(-averaged) / averaged
+    remaining = math.exp(-WARMUP_SHARE * time) * -math.expm1(-averaged) / averaged  # of the start's offset
     own = 2.0 * (averaged + math.expm1(-averaged)) / averaged**2 / request.chains
-    return float((wide / narrow) ** 2 * felt**2 + own)
+    return float((wide / narrow) ** 2 * remaining**2 + own)

@@ -1,4 +1,4 @@
-"""A start and a chain, once both are decided, and the run of one after the other."""
+"""The settings of a start and a chain, and the run of one after the other."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from ...data.data import Data
     from ...models import Model
 
-PARTS = 50  # of the start's steps
-OTHER_SEED = 1 << 63  # seeded tests must not give the start and the chain the same random numbers
+PARTS = 50  # the start runs in this many chunks, so that it can be stopped
+OTHER_SEED = 1 << 63  # in seeded tests, start and chain must not share random numbers
 
 
 @dataclass(frozen=True)
 class HybridSettings:
-    """Settings of the start and of the chain; `share` is what the start was allowed of the budget."""
+    """Settings of the start and of the chain; `share` is the start's share of the budget."""
 
     first: RunSettings
     chain: RunSettings
@@ -49,22 +49,22 @@ class HybridSettings:
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What either guarantee rests on."""
+        """The assumptions of both guarantees."""
         return tuple(dict.fromkeys((*self.first.assumptions, *self.chain.assumptions)))
 
     def uses(self, adjacency: str, chains: int) -> list[tuple[Event, int]]:
-        """Return what start and chains release, equal events once."""
+        """Return the events of start and chains, with equal events merged."""
         merged: dict[Event, int] = {}
         for event, count in (*self.first.uses(adjacency, 1), *self.chain.uses(adjacency, chains)):
             merged[event] = merged.get(event, 0) + count
         return list(merged.items())
 
     def total_variation(self, chains: int) -> float:
-        """Return how far the random numbers of both are from the laws that are accounted."""
+        """Return the total variation between the random numbers of both and the laws that are accounted."""
         return self.first.total_variation(1) + self.chain.total_variation(chains)
 
     def releases(self, chains: int, draws: int | None, warmup: int | None) -> Release:
-        """Return which iterates of the chain leave."""
+        """Return which iterates of the chain are released."""
         return self.chain.releases(chains, draws, warmup)
 
     def start(self, core: Any, target: Target, chains: Chains, data: Data) -> HybridRun:
@@ -72,7 +72,7 @@ class HybridSettings:
         return HybridRun(self, core, target, chains, data)
 
     def forecast(self, model: Model, public: Public, chains: int) -> Any:
-        """Return what the chain can be expected to do."""
+        """Return the forecast of the chain."""
         return self.chain.forecast(model, public, chains)
 
     def outlook(self, ways: Directions, chains: int) -> Outlook:
@@ -81,7 +81,7 @@ class HybridSettings:
         return self.chain.outlook(dataclasses.replace(ways, start=away), chains)
 
     def describe(self) -> dict[str, Any]:
-        """Return the settings as plain values: those of the chain, and those of the start under its name."""
+        """Return the settings of the chain as plain values, and those of the start under "start"."""
         chain = self.chain.describe()
         return {
             **chain,
@@ -92,7 +92,7 @@ class HybridSettings:
         }
 
     def rows(self, size: int | None) -> Sequence[tuple[str, str]]:
-        """Return the lines of the plan's page that say what runs."""
+        """Return the lines of the plan's page that describe the run."""
         first = self.first.describe()
         share = "" if self.share is None else f", with {100 * self.share:g} % of the budget at most"
         return [
@@ -103,7 +103,7 @@ class HybridSettings:
 
 
 class HybridRun:
-    """The start, to its end and without release, then the chains from the mean of its draws."""
+    """A run of the start, whose draws are not returned, and then of the chains from the mean of these draws."""
 
     def __init__(self, settings: HybridSettings, core: Any, target: Target, chains: Chains, data: Data) -> None:
         self._settings, self._core, self._target, self._chains, self._data = settings, core, target, chains, data
@@ -112,7 +112,7 @@ class HybridRun:
         self._stopped = False
 
     def stop(self) -> None:
-        """Make no more steps, of the start or of the chain."""
+        """Make no more steps of the start or of the chain."""
         self._stopped = True
         if self._running is not None:
             self._running.stop()
@@ -124,11 +124,11 @@ class HybridRun:
 
     @property
     def accepted(self) -> Sequence[int]:
-        """Accepted proposals of each chain, if it makes any."""
+        """Accepted proposals of each chain; empty if the sampler proposes nothing."""
         return tuple(getattr(self._chain, "accepted", ()))
 
     def advance(self, steps: int, threads: int, block: int) -> None:
-        """Run the start first, if it has not run."""
+        """Run the start if it has not run yet, then make steps of the chains."""
         if self._chain is None:
             point = self._point(threads, block)
             if self._stopped:
@@ -143,7 +143,7 @@ class HybridRun:
             )
             self._chain = self._settings.chain.start(self._core, self._target, chains, self._data)
             self._running = self._chain
-        if self._stopped:  # after `_running` is set: whoever stops this run stops the chain, or is seen here
+        if self._stopped:  # `_running` is set above, so a stop() from now on reaches the chain
             return
         self._chain.advance(steps, threads, block)
 

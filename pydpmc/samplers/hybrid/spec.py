@@ -1,7 +1,7 @@
 """A private start, then a chain from it (Wang et al. 2015, algorithm 3).
 
-Claim: start and chain together cost what the accountant finds for their composition. Neighbours and assumptions: those
-of the two. Proof: docs/privacy/hybrid.md.
+Claim: start and chain together cost as much as the composition of their events. Neighbours and assumptions: those of
+both samplers. Proof: docs/privacy/hybrid.md.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ class Hybrid(Sampler):
     Parameters
     ----------
     start
-        Any sampler; the mean of its draws is where the chains start. One draw is enough.
+        Any sampler; the chains start at the mean of its draws. One draw is enough.
     chain
         Any sampler; its draws are the result.
     share
-        Share of the budget, in mu squared (which adds up), that the start may use. What it leaves over goes to the
-        chain. Left open, ``plan`` picks the share whose chain can be expected to have the smallest error.
+        Share of the budget that the start may use, measured in mu squared, which adds up. The chain uses the rest. By
+        default ``plan`` chooses the share with the smallest expected error of the chain.
 
     Examples
     --------
@@ -56,11 +56,11 @@ class Hybrid(Sampler):
 
     @property
     def supports_groups(self) -> bool:
-        """Whether groups of records can be protected: if both samplers can."""
+        """Whether groups of records can be protected: only if both samplers can."""
         return all(getattr(sampler, "supports_groups", False) for sampler in (self.start, self.chain))
 
     def choose(self, request: Request) -> HybridSettings:
-        """Fill in what was left open, within the budget."""
+        """Choose the open parameters within the budget."""
         from .choose import choose
 
         return choose(request)

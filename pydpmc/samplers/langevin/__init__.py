@@ -1,1 +1,1 @@
-"""langevin"""
+"""Langevin: full-batch dynamics that release only the last iterate."""

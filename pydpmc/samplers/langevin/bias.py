@@ -1,8 +1,8 @@
-"""Step size and number of steps for a stated bias, in the quadratic approximation; privacy does not depend on it.
+"""Step size and number of steps for a given bias, in the quadratic approximation; the guarantee does not depend on it.
 
-Along a direction of curvature v the stationary variance is 1/(v (1 - hv/2)), and a start at gradient g is felt after t
-steps as g/v (1 - hv)^t. A direction in which the records bend U little can pull little: by Cauchy-Schwarz
-g^2 <= w n (G^2/B)(v - prior precision), G and B the largest gradient and curvature of one record.
+In a direction of curvature v the stationary variance is 1/(v (1 - hv/2)), and after t steps a start with gradient g
+leaves an offset of g/v (1 - hv)^t. By Cauchy-Schwarz, g^2 <= w n (G^2/B)(v - prior precision), where G and B are the
+largest gradient and curvature of one record.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ DIRECTIONS = 400
 JUST_BELOW = 1.0 - 1e-9
 
 
-def widest_step(bends: Curvature, bias: float) -> float:
+def widest_step(bounds: Curvature, bias: float) -> float:
     """Return the largest step size that widens no direction by more than `bias` of its standard deviation."""
     share = 2.0 * (1.0 - (1.0 + bias) ** -2)  # 1/sqrt(1 - hM/2) = 1 + bias
-    return min(share / bends.largest, 2.0 * JUST_BELOW / (bends.largest + bends.least))
+    return min(share / bounds.largest, 2.0 * JUST_BELOW / (bounds.largest + bounds.least))
 
 
 def steps_for_bias(model: Model, public: Public, w: float, step_size: float, bias: float) -> int:
-    """Return the fewest steps after which the start is felt by less than `bias` standard deviations."""
-    bends = curvature(model, public, w)
-    if bends.least <= 0.0:
-        raise InvalidArgument("steps must be given: with a flat prior nothing says how long the start is felt")
-    directions = np.geomspace(bends.least, bends.largest, DIRECTIONS)
+    """Return the fewest steps after which the start biases no direction by more than `bias` standard deviations."""
+    bounds = curvature(model, public, w)
+    if bounds.least <= 0.0:
+        raise InvalidArgument("steps must be given: with a flat prior the effect of the start has no known bound")
+    directions = np.geomspace(bounds.least, bounds.largest, DIRECTIONS)
     smoothness, free = model.smoothness(public), float(model.prior_precision(public).min())
     assert smoothness is not None
     steepest = steepest_gradient(model, public, float(np.linalg.norm(model.centre(public))))
@@ -40,20 +40,20 @@ def steps_for_bias(model: Model, public: Public, w: float, step_size: float, bia
     offset = pull * np.sqrt(np.maximum(1.0 - free / directions, 0.0))
     slowest = -np.log1p(-np.minimum(step_size * directions, JUST_BELOW))
 
-    def felt(steps: float) -> float:
+    def bias_after(steps: float) -> float:
         left = np.exp(-steps * slowest)
         return float((offset * left + 0.5 * left**2).max())
 
     high = 1
-    while felt(high) > bias:
+    while bias_after(high) > bias:
         high *= 2
         if high > MOST_STEPS:
             raise InvalidArgument(
-                f"steps: the curvatures of this target differ by a factor of {bends.condition:.3g}, so that more than "
-                f"{MOST_STEPS:.0e} steps would be needed; give a narrower prior, a smaller w, or steps"
+                f"steps: this target has condition number {bounds.condition:.3g} and needs more than "
+                f"{MOST_STEPS:.0e} steps; use a narrower prior or a smaller w, or give steps"
             )
     low = high // 2
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if felt(middle) > bias else (low, middle)
+        low, high = (middle, high) if bias_after(middle) > bias else (low, middle)
     return high

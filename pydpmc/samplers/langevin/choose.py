@@ -1,4 +1,4 @@
-"""Fills in what the caller left open of a Langevin run, from public facts and the budget."""
+"""Choice of the open parameters of a Langevin run from public facts and the budget."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .settings import LangevinSettings
 
 LEAST_W = 1e-12
 SEARCH_PRECISION = 1.0002
-UNSPENT = 1e-5  # of epsilon: a search is quick here
+UNSPENT = 1e-5  # share of epsilon left over; it can be small because a cost is cheap to compute
 
 
 def choose(request: Request) -> LangevinSettings:
@@ -29,7 +29,7 @@ def choose(request: Request) -> LangevinSettings:
     if request.private and request.epsilon is None and not given:
         raise InvalidArgument(
             "w (or n0) must be set in the sampler when no epsilon is given; or give epsilon and delta, and the planner "
-            "chooses the largest w they pay for"
+            "chooses the largest w within the budget"
         )
     if not request.private or given:
         draws = 1 if sampler.draws == "predict" else sampler.draws
@@ -40,16 +40,16 @@ def choose(request: Request) -> LangevinSettings:
 
 
 def settings_of(request: Request, w: float, draws: int) -> LangevinSettings:
-    """Return the run at this weight: step size from the largest curvature, steps from the least."""
+    """Return the run at this weight; the largest curvature sets the step size, the least the number of steps."""
     sampler, model = request.sampler, request.model
     assert request.n is not None
     public = dataclasses.replace(request.public, n=request.n)
-    bends = curvature(model, public, w)
-    step_size = widest_step(bends, sampler.bias) if sampler.step_size is None else float(sampler.step_size)
-    if request.private and step_size * bends.largest >= 2.0:
+    bounds = curvature(model, public, w)
+    step_size = widest_step(bounds, sampler.bias) if sampler.step_size is None else float(sampler.step_size)
+    if request.private and step_size * bounds.largest >= 2.0:
         raise InvalidArgument(
-            f"step_size is {step_size:g} but must be below {2.0 / bends.largest:.6g}, 2 over the largest curvature of "
-            "the target, or its chain would not contract; leave it out, or lower w"
+            f"step_size is {step_size:g} but must be below {2.0 / bounds.largest:.6g}, 2 over the largest curvature of "
+            "the target, or the chain does not contract; leave it out, or lower w"
         )
     steps = sampler.steps or steps_for_bias(model, public, w, step_size, sampler.bias)
     return LangevinSettings(model, public, draws, steps, step_size, w, sampler.bias, request.adjacency)
@@ -60,12 +60,12 @@ def _affordable(request: Request, settings: LangevinSettings) -> LangevinSetting
         return settings
     raise BudgetError(
         f"epsilon = {request.epsilon:g} at delta = {request.delta:g} does not pay for w = {settings.w:.4g} with "
-        f"{settings.draws} draw(s); leave w and n0 out to have the largest affordable one chosen"
+        f"{settings.draws} draw(s); leave w and n0 out, and the planner chooses the largest affordable w"
     )
 
 
 def largest_w(request: Request, draws: int) -> LangevinSettings:
-    """Return the run with the largest weight, at most 1, that the budget pays for."""
+    """Return the run with the largest weight, at most 1, within the budget."""
     try:
         return request.largest(
             lambda w: settings_of(request, w, draws),
@@ -76,12 +76,12 @@ def largest_w(request: Request, draws: int) -> LangevinSettings:
     except BudgetError:
         raise BudgetError(
             f"epsilon = {request.epsilon:g} at delta = {request.delta:g} cannot pay for {draws} draw(s) at any w; "
-            "raise it, or ask for fewer draws"
+            "raise epsilon, or lower draws"
         ) from None
 
 
 def _largest_stable(request: Request) -> float:
-    """Return the largest weight, at most 1, at which a step size that was given contracts; a chosen one always does."""
+    """Return the largest weight, at most 1, at which a given step size contracts; 1 if it is chosen later."""
     assert request.n is not None
     public = dataclasses.replace(request.public, n=request.n)
     given = request.sampler.step_size
@@ -98,11 +98,11 @@ MOST_FOR_PREDICTION = 1000
 
 
 def draws_for_prediction(request: Request, w_of_one: float) -> int:
-    """Return the k whose mean has the least expected square error, if the truth is as the prior says.
+    """Return the number k of draws whose mean has the least expected squared error if the truth follows the prior.
 
-    k draws of mu/sqrt(k) each have weight w/sqrt(k). Along a coordinate of which all records together have information
-    J, with prior precision p, the mean of k draws at weight w misses the truth by the draws' own noise 1/(k(wJ + p)),
-    by the shrinkage p/(wJ + p)^2 and by the sampling noise w^2 J/(wJ + p)^2.
+    k draws at mu/sqrt(k) each have weight w/sqrt(k). For a coordinate with information J from all records and prior
+    precision p, the squared error of the mean of k draws at weight w is the sum of the draws' noise 1/(k(wJ + p)), the
+    shrinkage p/(wJ + p)^2 and the sampling noise w^2 J/(wJ + p)^2.
     """
     information = request.model.information(request.public)
     assert information is not None
@@ -121,26 +121,26 @@ def _refuse_unsupported(request: Request) -> None:
     model, public = request.model, request.public
     if request.chains != 1:
         raise InvalidArgument(
-            f"chains is {request.chains}, but every draw of Langevin is a chain of its own: use Langevin(draws="
-            f"{request.chains}) with chains=1"
+            f"chains must be 1, not {request.chains}: every draw of Langevin is a chain of its own. Use Langevin(draws="
+            f"{request.chains})"
         )
     _refuse_model(model, public)
     if request.n is None:
         raise InvalidArgument(
-            "public_n: under add_remove Langevin needs a public number that the records do not exceed, because the "
+            "public_n: under add_remove Langevin needs a public upper bound on the number of records, because the "
             "step size depends on it; pass public_n to Data"
         )
     if model.gradient_change(public, request.adjacency) is None:
         raise UnsupportedEventError(
-            f"{type(model).__name__} by Langevin is proved under adjacency='replace' only: the gradient of one record "
-            "more or less has no bound"
+            f"{type(model).__name__} by Langevin is proven under adjacency='replace' only, because the gradient of one "
+            "record has no bound; use adjacency='replace'"
         )
     _refuse_priors(model, public, request.private)
 
 
 def _refuse_model(model: Model, public: Public) -> None:
     name = type(model).__name__
-    if model.largest_factor(public, 0.0) is not None:  # first, since the constants below could overflow
+    if model.largest_factor(public, 0.0) is not None:  # first, because the constants below could overflow
         refuse_left_out_gradients(model, public, 0.0)
     smooth = model.smoothness(public) is not None
     bounded = model.gradient_change(public, "replace") is not None

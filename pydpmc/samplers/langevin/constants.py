@@ -1,6 +1,6 @@
 """The public constants of a Langevin run: curvatures, sensitivity, and all errors of its arithmetic.
 
-Every bound is proved in docs/privacy/langevin.md; lemmas are cited by their number there.
+docs/privacy/langevin.md proves every bound; comments cite its lemmas by number.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from ...models.base import ROUNDING
 
 Floats = npt.NDArray[np.float64]
 
-NOISE_BITS = 32  # of csrc/random/noise/rounded_normal.hpp
-PRIOR_SDS = 1000.0  # half the width of the box that theta is kept in
-LIKELIHOOD_SDS = 12.0  # the same beyond where a maximum of the likelihood can be
-WIDEST_BOX = 2.0**57  # in grid steps, if nothing else limits it
-UPWARDS, DOWNWARDS = 1.0 + 1e-12, 1.0 - 1e-12  # roundings of these bounds themselves
-LARGEST_FACTOR = 2.0**240  # where no square or product of a gradient comes near the 2^500 beyond which it is left out
-INACTIVE = 1.0 + 1e-6  # what a clip must be above a gradient not to act on its computed value
+NOISE_BITS = 32  # as in csrc/random/noise/rounded_normal.hpp
+PRIOR_SDS = 1000.0  # half width of the box of theta in prior standard deviations
+LIKELIHOOD_SDS = 12.0  # margin of the box around all possible maxima of the likelihood, in standard deviations
+WIDEST_BOX = 2.0**57  # largest half width in grid steps
+UPWARDS, DOWNWARDS = 1.0 + 1e-12, 1.0 - 1e-12  # cover the rounding of these bounds
+LARGEST_FACTOR = 2.0**240  # keeps squares and products far below 2^500, beyond which the core drops a gradient
+INACTIVE = 1.0 + 1e-6  # a clip of this many times the largest gradient never acts on a computed gradient
 
 
 @dataclass(frozen=True)
 class Curvature:
-    """m and M of U for every data set of at most the public number of records."""
+    """The curvature bounds m and M of U for every data set of at most the public number of records."""
 
     least: float
     largest: float
@@ -52,13 +52,13 @@ def curvature(model: Model, public: Public, w: float) -> Curvature:
 
 
 def grid_unit(step_size: float) -> float:
-    """Return the step of the grid that theta lives on: the noise's standard deviation over 2^32."""
+    """Return the grid step of theta: the standard deviation of the noise over 2^32."""
     return math.ldexp(math.sqrt(2.0 * step_size), -NOISE_BITS)
 
 
 @dataclass(frozen=True)
 class Box:
-    """Where theta is kept: centre +- radius, coordinate by coordinate."""
+    """The box onto which theta is projected: centre +- radius in each coordinate."""
 
     centre: Floats
     radius: Floats
@@ -71,7 +71,7 @@ class Box:
 
 
 def box(model: Model, public: Public, w: float, step_size: float) -> Box:
-    """Return a box that no sensible draw leaves; a projection onto it is harmless (lemma 1)."""
+    """Return a box that contains every plausible draw; projection onto it does not weaken the guarantee (lemma 1)."""
     unit, centre = grid_unit(step_size), model.centre(public)
     precision = model.prior_precision(public)
     widest = WIDEST_BOX * unit
@@ -87,14 +87,14 @@ def box(model: Model, public: Public, w: float, step_size: float) -> Box:
 
 @dataclass(frozen=True)
 class Arithmetic:
-    """Of the compiled run: the clip that never acts, the grid of the gradients, and the errors of a gradient of U."""
+    """Numbers of the compiled run: a clip that never acts, the grid of gradients, and errors of the gradient of U."""
 
     box: Box
     clip: float
     gradient_unit: float
-    of_record: float  # distance of a record's computed gradient from the exact one
-    of_update: float  # distance of a computed step from the exact one, over h, given the sum of gradients
-    of_point: float  # the exact gradient's change between theta and the double that stands for it
+    of_record: float  # error of one record's computed gradient
+    of_update: float  # error of a computed step, divided by h, given the sum of gradients
+    of_point: float  # change of the exact gradient between theta and its rounding to double
 
 
 def arithmetic(model: Model, public: Public, w: float, step_size: float) -> Arithmetic:
@@ -108,8 +108,8 @@ def arithmetic(model: Model, public: Public, w: float, step_size: float) -> Arit
     clip = steepest * INACTIVE
     if not evaluation < 1e-7 * steepest:
         raise InvalidArgument(
-            "row_norm (or x_bounds) and the prior are so wide that gradients cannot be computed accurately; scale the "
-            "features, or give a narrower prior"
+            "row_norm (or x_bounds) and the prior are too wide to compute gradients accurately; rescale the features, "
+            "or use a narrower prior"
         )
     gradient_unit = 2.0 ** math.ceil(math.log2(max(clip * 2.0**-49, n * clip * 2.0**-60)))
     pull = float(np.linalg.norm(model.prior_precision(public) * (where.radius + where.unit))) + w * n * clip
@@ -124,12 +124,12 @@ def arithmetic(model: Model, public: Public, w: float, step_size: float) -> Arit
 
 
 def refuse_left_out_gradients(model: Model, public: Public, reach: float) -> None:
-    """Refuse bounds within which the core could leave a record out at one theta and not at another (lemma 5)."""
+    """Refuse bounds under which the core could drop a record at one theta and not at another (lemma 5)."""
     largest = model.largest_factor(public, reach)
     if largest is None or not largest <= LARGEST_FACTOR or not (public.feature_norm or 1.0) >= 1.0 / LARGEST_FACTOR:
         raise InvalidArgument(
-            "row_norm (or x_bounds), the prior and the scale of the model let numbers beyond 2^240 (or below 2^-240) "
-            "into a gradient, where the core would leave records out at some theta only; change the units of the data"
+            "row_norm (or x_bounds), the prior and the scale of the model allow numbers beyond 2^240 (or below 2^-240) "
+            "in a gradient, for which the core could drop records at some theta only; change the units of the data"
         )
 
 
@@ -140,5 +140,5 @@ def steepest_gradient(model: Model, public: Public, reach: float) -> float:
         return lipschitz * UPWARDS
     smoothness, likely = model.smoothness(public), model.theta_reach(public)
     assert smoothness is not None
-    assert likely is not None  # where the gradient of some record vanishes
+    assert likely is not None
     return smoothness * (likely + reach) * UPWARDS

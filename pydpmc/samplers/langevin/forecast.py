@@ -1,4 +1,4 @@
-"""What can be expected of Langevin draws, from public facts alone."""
+"""Forecast of Langevin draws from public facts."""
 
 from __future__ import annotations
 
@@ -19,15 +19,17 @@ class LangevinForecast:
     Attributes
     ----------
     posterior_sd
-        Expected standard deviation of one draw of a coefficient, if the features fill all directions equally.
+        Expected standard deviation of one draw of a coefficient, if rows spread evenly over directions.
     noise_of_mean
-        The same for the mean of all draws.
+        Expected standard deviation of the mean of all draws.
     prior_sd
         Largest prior standard deviation; infinite for a flat prior.
     condition
-        Largest over least curvature of the target: the passes over the records grow in proportion.
+        Largest over least curvature of the target, to which the number of steps is proportional.
     widened
         Largest share by which discretisation widens a standard deviation.
+    bias
+        Largest remaining effect of the start, in standard deviations.
     """
 
     posterior_sd: float
@@ -43,7 +45,7 @@ class LangevinForecast:
             ("one draw", f"sd about {self.posterior_sd:.3g} per coefficient (the prior's is {self.prior_sd:.3g})"),
             ("mean of all draws", f"noise about {self.noise_of_mean:.3g} per coefficient"),
             ("discretisation", f"widens no direction by more than {100.0 * self.widened:.2g} % of its sd"),
-            ("start", f"felt by less than {self.bias:.2g} sd at the end, unless steps was given"),
+            ("start", f"its effect at the end is below {self.bias:.2g} sd, unless steps was given"),
             ("condition number", f"{self.condition:.4g}"),
         ]
 

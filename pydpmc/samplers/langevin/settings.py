@@ -1,4 +1,4 @@
-"""What a Langevin run is made of, once everything is decided: public numbers only."""
+"""The settings of a Langevin run: public numbers only."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ NO_MORE_THAN_DECLARED = (
 
 @dataclass(frozen=True)
 class LangevinSettings:
-    """A fully specified Langevin run. The target is part of it: the price holds for this model and prior alone."""
+    """A fully specified Langevin run, including its target: the price holds only for this model and prior."""
 
     model: Model
-    public: Public  # its n is the most records there can be
+    public: Public  # its n bounds the number of records
     draws: int
     steps: int
     step_size: float
@@ -59,7 +59,7 @@ class LangevinSettings:
         return arithmetic(self.model, self.public, self.w, self.step_size)
 
     def event(self, adjacency: str) -> LangevinIterate:
-        """Return what one draw releases."""
+        """Return the event of one draw."""
         change = self.model.gradient_change(self.public, adjacency)
         assert change is not None
         errors, one = self.arithmetic, self.w * self.arithmetic.of_record
@@ -75,11 +75,11 @@ class LangevinSettings:
         )
 
     def uses(self, adjacency: str, chains: int) -> list[tuple[Event, int]]:
-        """Return what all draws release."""
+        """Return the events of all draws."""
         return [(self.event(adjacency), self.draws * chains)]
 
     def total_variation(self, chains: int) -> float:
-        """Return how far the random numbers of the run are from the laws that are accounted."""
+        """Return the total variation between the random numbers of the run and the laws that are accounted."""
         return self.draws * chains * self.steps * self.dim * ROUNDED_NORMAL_ERROR
 
     @property
@@ -88,7 +88,7 @@ class LangevinSettings:
         return () if self.adjacency == "replace" else (NO_MORE_THAN_DECLARED.format(self.public.n),)
 
     def releases(self, chains: int, draws: int | None, warmup: int | None) -> Release:
-        """Return which iterates leave: the last of each chain."""
+        """Return which iterates are released: the last of each chain."""
         return last_iterates(self.steps, self.draws * chains, draws, warmup)
 
     def start(self, core: Any, target: Target, chains: Chains, data: Data) -> Any:
@@ -113,12 +113,12 @@ class LangevinSettings:
         )
 
     def _middle(self) -> npt.NDArray[np.float64]:
-        """Return the middle of the declared bounds, where a void record is taken to be."""
+        """Return the middle of the declared bounds, which replaces void records."""
         bounds = self.public.x_bounds
         return np.zeros(self.public.width) if bounds is None else (np.array(bounds) / 2).sum(axis=1)
 
     def forecast(self, model: Model, public: Public, chains: int) -> LangevinForecast:
-        """Return what can be expected of the draws."""
+        """Return the forecast of the draws."""
         from .forecast import forecast
 
         return forecast(self)
@@ -139,10 +139,10 @@ class LangevinSettings:
         }
 
     def rows(self, size: int | None) -> Sequence[tuple[str, str]]:
-        """Return the lines of the plan's page that say what runs."""
+        """Return the lines of the plan's page that describe the run."""
         widest = float(self.arithmetic.box.radius.max())
         return [
-            ("draws", f"{self.draws:,}, the last iterate of a chain each; all others stay hidden"),
+            ("draws", f"{self.draws:,}, each the last iterate of a chain; all other iterates stay hidden"),
             ("records per step", "all"),
             ("step size", f"{self.step_size:.4g}"),
             ("theta kept within", f"{widest:.4g} of the prior's centre"),

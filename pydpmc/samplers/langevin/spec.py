@@ -1,7 +1,7 @@
-"""Full-batch Langevin dynamics of which only the last iterate is released (math: Bok, Su, Altschuler 2024).
+"""Full-batch Langevin dynamics that release only the last iterate (theory: Bok, Su, Altschuler 2024).
 
-Claim: each draw is mu-GDP, mu from the contraction of the hidden steps, unconditionally. Neighbours: replace, or
-add_remove with a declared most number of records. Assumes: nothing about convergence. Proof: docs/privacy/langevin.md.
+Claim: each draw is mu-GDP unconditionally, with mu from the contraction of the hidden steps. Neighbours: replace, or
+add_remove with a declared bound on the number of records. Assumes: nothing. Proof: docs/privacy/langevin.md.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ DRAWS_FOR_INTERVAL = 20
 
 @dataclass(frozen=True)
 class Langevin(Sampler):
-    """Independent posterior draws, each the last iterate of a chain of its own whose state stays hidden.
+    """Independent posterior draws, each the last iterate of its own chain, whose other iterates stay hidden.
 
     The price hardly depends on the number of steps, so the chains run until they have converged, and the guarantee
     holds whether they have or not. Needs a convex model with declared bounds (``LogisticRegression``,
@@ -35,18 +35,18 @@ class Langevin(Sampler):
     Parameters
     ----------
     draws
-        Number of independent draws; k of them cost sqrt(k) times the mu of one. ``"predict"`` lets the planner pick
-        the number whose mean can be expected to be nearest to the truth.
+        Number of independent draws; k draws cost sqrt(k) times the mu of one. With ``"predict"`` the planner chooses
+        the number whose mean has the least expected error.
     steps
-        Steps of each chain, each a pass over all records.
+        Steps of each chain; each step reads all records.
     step_size
         h in theta' = theta - h grad U + sqrt(2h) xi.
     w, n0
-        Tempering weight of the likelihood, or the effective number of records it stands for. Left open it is the
-        largest that the budget pays for, at most 1.
+        Tempering weight of the likelihood, or the effective number of records, n0 = w n. By default the largest weight,
+        at most 1, within the budget.
     bias
-        How much of a posterior standard deviation discretisation may add to it in any direction, and how far, in the
-        same unit, the start may still be felt. It sets `step_size` and `steps` where they are left open.
+        Largest share of a posterior standard deviation that discretisation may add in any direction, and largest
+        remaining effect of the start in the same unit. It sets `step_size` and `steps` unless they are given.
 
     Examples
     --------
@@ -76,7 +76,7 @@ class Langevin(Sampler):
         check_weight(self.w, self.n0)
         share(self.bias, "bias (a share of a standard deviation)")
         if self.draws == "predict" and (self.w is not None or self.n0 is not None):
-            raise InvalidArgument('draws="predict" picks draws and w together: leave w and n0 out, or give draws')
+            raise InvalidArgument('draws="predict" chooses draws and w together: leave w and n0 out, or give draws')
 
     @classmethod
     def candidate(cls, request: Request, purpose: str) -> Langevin:
@@ -84,7 +84,7 @@ class Langevin(Sampler):
         return cls(draws=DRAWS_FOR_INTERVAL if purpose == "posterior" else "predict")
 
     def choose(self, request: Request) -> LangevinSettings:
-        """Fill in what was left open, within the budget."""
+        """Choose the open parameters within the budget."""
         from .choose import choose
 
         return choose(request)

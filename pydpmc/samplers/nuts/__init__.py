@@ -1,1 +1,1 @@
-"""nuts"""
+"""NUTS: the posterior without privacy, as a reference."""

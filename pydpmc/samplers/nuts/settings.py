@@ -1,4 +1,4 @@
-"""What a run of NUTS is made of."""
+"""The settings of a NUTS run."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ class NutsSettings:
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """Return nothing: there is no guarantee."""
+        """An empty tuple: there is no guarantee."""
         return ()
 
     def uses(self, adjacency: str, chains: int) -> list[tuple[Event, int]]:
-        """Refuse: what NUTS releases has no price."""
+        """Refuse, because NUTS has no accounting rule."""
         raise NotPrivateError("NUTS has no guarantee: plan with private=False")
 
     def total_variation(self, chains: int) -> float:
@@ -52,7 +52,7 @@ class NutsSettings:
         return 0.0
 
     def releases(self, chains: int, draws: int | None, warmup: int | None) -> Release:
-        """Return which iterates leave: all after the warm-up."""
+        """Return which iterates are kept: all after the warm-up."""
         for name, value in (("draws", draws), ("warmup", warmup)):
             if value is not None:
                 raise InvalidArgument(f"{name} is not an option of this run: set it in NUTS({name}=...)")
@@ -72,7 +72,7 @@ class NutsSettings:
         )
 
     def forecast(self, model: Model, public: Public, chains: int) -> Reference:
-        """Return what can be expected: nothing is known before the run."""
+        """Return an empty forecast: nothing is known before the run."""
         return Reference()
 
     def outlook(self, ways: Directions, chains: int) -> Outlook:
@@ -95,7 +95,7 @@ class NutsSettings:
         }
 
     def rows(self, size: int | None) -> Sequence[tuple[str, str]]:
-        """Return the lines of the plan's page that say what runs."""
+        """Return the lines of the plan's page that describe the run."""
         return [
             ("records per step", "all, at every point of a trajectory"),
             ("draws of each chain", f"{self.draws:,} after {self.warmup:,} steps of warm-up"),
@@ -105,7 +105,7 @@ class NutsSettings:
 
 @dataclass(frozen=True)
 class Reference:
-    """The outlook of a run that tunes itself to the records: no more can be said without them."""
+    """The empty forecast of a run that tunes itself to the records."""
 
     def rows(self) -> list[tuple[str, str]]:
         """Return nothing."""

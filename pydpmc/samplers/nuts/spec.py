@@ -1,6 +1,6 @@
-"""NUTS: the posterior itself, without privacy, to compare private results with.
+"""NUTS: draws from the posterior without privacy, as a reference for private results.
 
-Claim: none. Its draws are functions of the records. `PosteriorSample` runs it with a guarantee.
+Claim: none, because its draws are functions of the records. `PosteriorSample` runs it with a guarantee.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MOST_DEPTH = 20
 class NUTS(Sampler):
     """The No-U-Turn sampler: full-batch Hamiltonian Monte Carlo that tunes itself. It needs ``private=False``.
 
-    Step size (dual averaging) and a diagonal mass matrix (over windows that double) are learned during the warm-up.
+    The warm-up tunes the step size (by dual averaging) and a diagonal mass matrix (over windows of doubling length).
 
     Parameters
     ----------
@@ -35,13 +35,13 @@ class NUTS(Sampler):
     warmup
         Steps of each chain before them.
     target_accept
-        Mean acceptance probability that the step size is tuned to; larger means shorter steps.
+        Target of the mean acceptance probability; a larger one means shorter steps.
     max_depth
         A trajectory has at most 2^max_depth steps.
     jitter
-        Each chain starts at the plan's start, every coordinate moved uniformly within this distance.
+        Each coordinate of a chain's start is moved uniformly within this distance from the plan's start.
     w, n0
-        Tempering weight of the likelihood, or the effective number of records it stands for.
+        Tempering weight of the likelihood, or the effective number of records, n0 = w n.
 
     Examples
     --------
@@ -75,8 +75,8 @@ class NUTS(Sampler):
 
         if request.private:
             raise NotPrivateError(
-                "NUTS has no guarantee: pass private=False for the posterior itself, or use PosteriorSample (the same "
-                "sampler, few draws, a guarantee if they are exact) or Langevin (a guarantee without that condition)"
+                "NUTS has no guarantee: pass private=False for the posterior without privacy, or use PosteriorSample "
+                "(the same sampler, with a guarantee if its draws are exact) or Langevin (an unconditional guarantee)"
             )
         return NutsSettings(
             draws=self.draws,

@@ -1,1 +1,1 @@
-"""posterior_sample"""
+"""PosteriorSample: draws from a tempered posterior by hidden NUTS chains."""

@@ -1,4 +1,4 @@
-"""Which bound holds for a posterior draw, and the weight w that the budget pays for."""
+"""Choice of the bound that holds for a posterior draw, and of the weight w within the budget."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from ..request import Request
 from .settings import PosteriorSampleSettings
 
 SMALLEST_WEIGHT = 1e-7
-UNSPENT = 1e-6  # of epsilon: a search is quick here
+UNSPENT = 1e-6  # share of epsilon left over; it can be small because a cost is cheap to compute
 GRID_BITS = 24
 CONJUGATE = "; with a known sigma, ConjugateSample needs no clamp"
-SPACING = 50  # steps between two draws of one inner chain, at the least
+SPACING = 50  # least number of steps between two draws of one inner chain
 
 
 def choose(request: Request) -> PosteriorSampleSettings | ConjugateSettings:
@@ -41,7 +41,7 @@ def choose(request: Request) -> PosteriorSampleSettings | ConjugateSettings:
 
 
 def _has_closed_form(request: Request) -> bool:
-    """Return whether the very draws that are asked for can be made exactly, so that nothing need be assumed."""
+    """Return whether the requested draws can be made exactly, so that the guarantee needs no assumption."""
     sampler, model = request.sampler, request.model
     as_it_is = sampler.bound is None and not sampler.temper_prior and sampler.gamma == 0.0
     conjugate = all(isinstance(model.block_prior(b), Normal | Flat) for b in model.blocks(request.public))
@@ -68,7 +68,7 @@ def _settings(request: Request, w: float) -> PosteriorSampleSettings:
 
 
 def _slope_change(request: Request) -> float:
-    """Return what a neighbour changes in the slope of the summed log-likelihood, if the loss is convex."""
+    """Return the largest change of the summed gradient between neighbours; refuse a loss that is not convex."""
     model, public = request.model, request.public
     change = model.gradient_change(public, request.adjacency)
     if not model.convex or model.lipschitz(public) is None or change is None:
@@ -96,7 +96,9 @@ def _prior_convexity(request: Request) -> float:
 def _require_proper(request: Request) -> None:
     for block in request.model.blocks(request.public):
         if isinstance(request.model.block_prior(block), Flat):
-            raise InvalidArgument(f"prior: an exact draw needs a proper prior, but that of {block.name!r} is Flat")
+            raise InvalidArgument(
+                f"prior of {block.name!r} is Flat, but an exact draw needs a proper one: use Normal()"
+            )
 
 
 def _largest(request: Request, settings: PosteriorSampleSettings) -> PosteriorSampleSettings:
@@ -110,12 +112,13 @@ def _largest(request: Request, settings: PosteriorSampleSettings) -> PosteriorSa
         )
     except BudgetError:
         raise BudgetError(
-            f"epsilon = {request.epsilon:g} at delta = {request.delta:g} pays for no draw at any useful w; raise it"
+            f"epsilon = {request.epsilon:g} at delta = {request.delta:g} cannot pay for the draws at any useful w; "
+            "raise epsilon, or lower draws"
         ) from None
 
 
 def _grid(request: Request) -> tuple[float, ...]:
-    """Return the step to which each coordinate of a draw is rounded: a power of two, 2^-24 of the prior's scale."""
+    """Return the grid step of each coordinate: a power of two, about 2^-24 of the prior's scale."""
     table = request.model.prior_table(request.public)
     scale = np.where(table[:, 4] != 0.0, 1.0, table[:, 2])
     return tuple(float(step) for step in np.exp2(np.floor(np.log2(scale)) - GRID_BITS))

@@ -1,4 +1,4 @@
-"""Inner chains of NUTS whose states never leave: a few draws do, after a check, on a public grid."""
+"""NUTS chains with hidden states, of which a few are released on a public grid after a convergence check."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 
-# One text for every cause, without numbers: it leaves although nothing else does.
+# The refusal is itself a release, so it has one text for every cause and no numbers.
 REFUSED = (
-    "the inner chains of PosteriorSample failed their check of convergence, and no draw is released. The budget counts "
-    "as spent: that the check failed depends on the records. Raise warmup or inner_draws before another attempt"
+    "the inner chains of PosteriorSample failed their convergence check, and no draw is released. The budget is spent, "
+    "because the failure depends on the records. Raise warmup or inner_draws before another attempt"
 )
 
 
 class HiddenNuts:
-    """A run as ``run`` knows it: `advance` until `steps_done` is the number of steps."""
+    """A run of inner chains that releases its draws after the last step."""
 
     def __init__(self, core: Any, target: Target, chains: Chains, settings: PosteriorSampleSettings) -> None:
         self._settings, self._released = settings, chains.draws
@@ -55,10 +55,10 @@ class HiddenNuts:
         return int(self._run.steps_done)
 
     def advance(self, steps: int, threads: int, block: int) -> None:
-        """Make steps; after the last, check and release."""
+        """Make steps; after the last one, check convergence and release the draws."""
         try:
             self._run.advance(steps, threads, block)
-        except ValueError:  # no start of finite density
+        except ValueError:  # no start had a finite density
             raise NotConvergedError(REFUSED) from None
         if self.steps_done >= self._settings.steps:
             self._release()
@@ -88,7 +88,7 @@ class HiddenNuts:
 
 
 def picked(states: Floats, draws: int, spacing: int) -> Floats:
-    """Return `draws` states: the last of each chain in turn, then those `spacing` steps earlier, and so on."""
+    """Return `draws` states: the last one of each chain, then those `spacing` steps earlier, and so on."""
     chains, length, _ = states.shape
     order = np.arange(draws)
     return np.asarray(states[order % chains, length - 1 - spacing * (order // chains)])

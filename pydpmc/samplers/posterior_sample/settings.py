@@ -1,4 +1,4 @@
-"""What a run of PosteriorSample is made of, once everything is decided: public numbers only."""
+"""The settings of a PosteriorSample run, which are public numbers, and their forecast."""
 
 from __future__ import annotations
 
@@ -21,15 +21,14 @@ if TYPE_CHECKING:
 ROUNDING_UP = 1.0 + 1e-12
 MOST_RHAT = 1.01
 LEAST_ESS = 400.0
-INDEPENDENT = 10.0  # autocorrelation times between two draws of one inner chain
+INDEPENDENT = 10.0  # least number of autocorrelation times between two draws of one inner chain
 
 
 @dataclass(frozen=True)
 class PosteriorSampleForecast:
-    """How far the mean of the draws is from the truth, in units of what the data allow.
+    """Expected variance of the draws around the truth, relative to the maximum-likelihood estimate.
 
-    A draw at weight w has 1 + 1/w times the variance of the maximum-likelihood estimate (Wang et al. 2015,
-    proposition 9).
+    A draw at weight w has 1 + 1/w times the variance of that estimate (Wang et al. 2015, proposition 9).
     """
 
     draws: int
@@ -38,17 +37,17 @@ class PosteriorSampleForecast:
 
     @property
     def relative_variance(self) -> float:
-        """Variance of the mean of the draws over that of the maximum-likelihood estimate."""
+        """Variance of the mean of the draws over the variance of the maximum-likelihood estimate."""
         return 1.0 + 1.0 / (self.draws * self.w)
 
     def rows(self) -> list[tuple[str, str]]:
         """Return the lines of the plan's page."""
         who = "the draw" if self.draws == 1 else f"the mean of {self.draws} draws"
-        worth = f"about {self.relative_variance:,.3g} times that of the best estimate, the pull of the prior apart"
-        return [("variance", f"of {who}: {worth}")]
+        ratio = f"about {self.relative_variance:,.3g} times that of the maximum-likelihood estimate, ignoring the prior"
+        return [("variance", f"of {who}: {ratio}")]
 
     def advice(self, private: bool) -> list[str]:
-        """Return what would help."""
+        """Return suggestions for a better run."""
         if self.clamped and private:
             return ["the clamp biases the draws wherever it acts; a Lipschitz model with a Normal prior needs none."]
         return []
@@ -62,7 +61,7 @@ class PosteriorSampleSettings:
     w: float
     temper_prior: bool
     loglik_range: tuple[float, float] | None  # None: not clamped
-    slope_change: float | None  # of the summed log-likelihood, between neighbours; None if clamped or not private
+    slope_change: float | None  # change of the summed gradient between neighbours; None if clamped or not private
     prior_convexity: float | None
     gamma: float
     inner_chains: int
@@ -91,7 +90,7 @@ class PosteriorSampleSettings:
         return self.w if self.temper_prior else 1.0
 
     def event(self, adjacency: str) -> Event:
-        """Return what one exact draw releases."""
+        """Return the event of one exact draw."""
         if self.loglik_range is not None:
             low, high = self.loglik_range
             records = 2.0 if adjacency == "replace" else 1.0
@@ -102,16 +101,16 @@ class PosteriorSampleSettings:
         return GDP(mu=self.w * self.slope_change / math.sqrt(convexity) * ROUNDING_UP)
 
     def uses(self, adjacency: str, chains: int) -> list[tuple[Event, int]]:
-        """Return what the draws release."""
+        """Return the events of the draws."""
         return [(self.event(adjacency), self.draws)]
 
     def total_variation(self, chains: int) -> float:
-        """Return the gamma that the caller vouches for."""
+        """Return the gamma that the caller asserts."""
         return self.gamma
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """Return what the guarantee rests on."""
+        """The assumptions of the guarantee."""
         made = (
             f"states of {self.inner_chains} NUTS chains after {self.warmup} steps of warm-up, from different chains or "
             f"{self.spacing} steps apart"
@@ -119,28 +118,28 @@ class PosteriorSampleSettings:
         law = (
             f"the released draws ({made}) are independent exact draws from the tempered posterior"
             if self.gamma == 0.0
-            else f"the law of the released draws ({made}) is within total variation {self.gamma:g}, which is charged, "
-            "of that of independent exact draws from the tempered posterior"
+            else f"the law of the released draws ({made}) differs from that of independent exact draws from the "
+            f"tempered posterior by at most {self.gamma:g} in total variation, which is charged"
         )
         return (
             law,
-            "the check of convergence before the release would pass on every neighbouring data set too: whether it "
-            "passes depends on the records",
+            "the convergence check before the release, whose outcome depends on the records, would pass on every "
+            "neighbouring data set too",
         )
 
     def releases(self, chains: int, draws: int | None, warmup: int | None) -> Release:
-        """Return which iterates leave: the draws, after the last step of the inner chains."""
+        """Return which iterates are released: the draws, after the last step of the inner chains."""
         last_iterates(self.steps, self.draws, draws, warmup)
         return Release(1, self.draws, self.steps - self.draws, 1, hidden=True)
 
     def start(self, core: Any, target: Target, chains: Chains, data: Data) -> Any:
-        """Return the inner chains, which fill in the draws at their last step."""
+        """Return the run of the inner chains."""
         from .inner_chains import HiddenNuts
 
         return HiddenNuts(core, target, chains, self)
 
     def forecast(self, model: Model, public: Public, chains: int) -> PosteriorSampleForecast:
-        """Return what the draws can be expected to be worth."""
+        """Return the forecast of the draws."""
         return PosteriorSampleForecast(self.draws, self.w, self.loglik_range is not None)
 
     def outlook(self, ways: Directions, chains: int) -> Outlook:
@@ -166,7 +165,7 @@ class PosteriorSampleSettings:
         }
 
     def rows(self, size: int | None) -> Sequence[tuple[str, str]]:
-        """Return the lines of the plan's page that say what runs."""
+        """Return the lines of the plan's page that describe the run."""
         rows = [
             ("released", f"{self.draws} draw(s), rounded to a public grid; all other states stay hidden"),
             ("inner chains", f"{self.inner_chains} of NUTS, {self.warmup:,} + {self.inner_draws:,} steps each"),

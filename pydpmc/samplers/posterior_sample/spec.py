@@ -1,7 +1,7 @@
 """Draws from a tempered posterior by hidden NUTS chains (Wang et al. 2015, algorithm 1; Minami et al. 2016).
 
-Claim: each draw is GDP (Lipschitz model, strongly convex prior) or of bounded range (clamped log-likelihood), under
-replace or add_remove. Assumes: that the draws are exact and independent. Proof: docs/privacy/posterior_sample.md.
+Claim: each draw is GDP (Lipschitz model, strongly convex prior) or has bounded range (clamped log-likelihood), under
+replace or add_remove. Assumes: the draws are exact and independent. Proof: docs/privacy/posterior_sample.md.
 """
 
 from __future__ import annotations
@@ -25,33 +25,34 @@ LEAST_CHAINS = 4
 
 @dataclass(frozen=True)
 class PosteriorSample(Sampler):
-    """k draws from exp(-U), the guarantee conditional on their being exact, which the result says.
+    """k draws from exp(-U), with a guarantee on the condition, stated in the result, that they are exact.
 
-    Inner chains of NUTS run with a hidden state: only the draws leave. Before they do, R-hat (below 1.01) and the
-    effective sample size of every coordinate are checked; a failure raises ``NotConvergedError`` and releases nothing.
+    Inner NUTS chains run with hidden states, and only the draws are released. Before the release, R-hat (below 1.01)
+    and the effective sample size of every coordinate are checked; a failure raises ``NotConvergedError`` and releases
+    nothing.
 
-    Without `bound` the model must have a Lipschitz constant and a convex loss, and every coefficient a Normal prior:
-    then mu = 2 w L / sqrt(m) under replace. With `bound` any model with a proper prior will do. ``GaussianMean`` is
-    drawn in closed form, as by ``ConjugateSample``: exact, and without a condition.
+    Without `bound`, the model must have a Lipschitz constant and a convex loss, and every coefficient a Normal prior;
+    then mu = 2 w L / sqrt(m) under replace. With `bound`, any model with a proper prior works. ``GaussianMean`` is
+    sampled exactly in closed form, as by ``ConjugateSample``, so its guarantee is unconditional.
 
     Parameters
     ----------
     draws
         Number k of draws to release; each costs the same.
     w, n0
-        Tempering weight of the likelihood, or the effective number of records it stands for. Left open, the planner
-        takes the largest w in (0, 1] that the budget pays for.
+        Tempering weight of the likelihood, or the effective number of records, n0 = w n. By default the largest weight,
+        at most 1, within the budget.
     bound
-        Clamps each record's log-likelihood to [-bound, bound] (to [-bound, 0] where it is never positive). The draws
-        are those of the clamped model, which is another model wherever the clamp acts.
+        Clamps each record's log-likelihood to [-bound, bound] (to [-bound, 0] if it is never positive). The draws come
+        from the posterior of the clamped likelihood.
     temper_prior
-        Raises the prior to the power w too, as Wang et al. (2015) does.
+        Raises the prior to the power w too, as in Wang et al. (2015).
     gamma
-        Total variation between the law of the released draws and that of exact ones, if you can vouch for a number: it
-        is charged, (1 + e^epsilon) gamma in delta, and the guarantee is conditional on it instead of on exactness.
+        A bound on the total variation between the released and exact draws, if you can assert one. It adds
+        (1 + e^epsilon) gamma to delta, and the guarantee is conditional on this bound instead of on exactness.
     inner_chains, warmup, inner_draws
-        Inner chains (at least 4), and the steps of each before and while draws are collected. Chains that are too short
-        fail the check by chance, and the budget is lost.
+        Number of inner chains (at least 4), and their steps before and during the collection of draws. Chains that are
+        too short fail the check by chance, and the budget is lost.
 
     Examples
     --------
@@ -84,7 +85,7 @@ class PosteriorSample(Sampler):
         yes_or_no(self.temper_prior, "temper_prior")
 
     def choose(self, request: Request) -> PosteriorSampleSettings | ConjugateSettings:
-        """Fill in what was left open, within the budget."""
+        """Choose the open parameters within the budget."""
         from .choose import choose
 
         return choose(request)

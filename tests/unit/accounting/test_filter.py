@@ -109,7 +109,7 @@ def test_one_run_may_take_the_whole_budget_and_then_nothing_is_left():
     assert budget.remaining == budget.epsilon
     after = budget.after(budget.charge(run))
     assert after.remaining == 0.0
-    with pytest.raises(BudgetError, match="left epsilon = 0"):
+    with pytest.raises(BudgetError, match="remains epsilon = 0"):
         after.charge(acc.compose([(acc.Gaussian(1e6), 1)]))
     with pytest.raises(BudgetError):
         PrivacyFilter(run.epsilon(1e-6) * (1 - 1e-9), 1e-6).charge(run)

@@ -62,7 +62,7 @@ def test_statement_names_everything():
         "0.1",
         "5 x",
         "1e-05",
-        "no assumption on convergence",
+        "does not assume that the chains converged",
     ):
         assert part in text
     conditional = acc.compose([(acc.BoundedRange(0.1), 1)], assumptions=["the draw is exact"]).statement()

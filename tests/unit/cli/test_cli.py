@@ -296,7 +296,7 @@ def test_a_study_is_charged_resumed_and_refused(study, capsys):
     assert len(dp.Ledger(folder / "s.ledger").history()) == 1
     (folder / "run.ckpt").unlink()
     assert main(["run", str(study), "--overwrite"]) == 3
-    assert re.search(r"there is left epsilon = 0\.\d+", capsys.readouterr().err)
+    assert re.search(r"there remains epsilon = 0\.\d+", capsys.readouterr().err)
 
 
 @pytest.mark.parametrize("sampler", ["NUTS", "PosteriorSample", "Langevin"])

@@ -60,7 +60,7 @@ def test_a_refused_run_says_what_is_left_and_reads_no_record(ledger, data, plan,
     ledger.reserve(acc.compose([(acc.Gaussian(noise_multiplier=9.0), 1)]), data, {}, "most of it")
     large = dp.plan(dp.BernoulliLogit(), data.public, epsilon=0.9, delta=1e-6)
     monkeypatch.setattr("pydpmc.running.run._advance", lambda *_: pytest.fail("the run started"))
-    with pytest.raises(BudgetError, match=r"there is left epsilon = 0\.\d+ at delta = 1e-06"):
+    with pytest.raises(BudgetError, match=r"there remains epsilon = 0\.\d+ at delta = 1e-06"):
         large.run(data, ledger=ledger)
     assert not ledger.fits(large)
     assert len(ledger.history()) == 1

@@ -138,7 +138,7 @@ def test_degrees_of_freedom_must_be_positive_and_finite():
 
 
 def test_nothing_can_be_drawn_from_a_flat_prior():
-    with pytest.raises(ValueError, match="Flat is not a proper prior"):
+    with pytest.raises(ValueError, match="prior is Flat, which is improper"):
         dp.Flat().draw(1, np.array([0.5]))
 
 

@@ -93,7 +93,7 @@ def test_a_dropped_record_is_no_wrong_target_and_counts_for_nothing():
 @pytest.mark.parametrize("prior", [dp.Flat(), {"beta": dp.Normal(), "intercept": dp.Flat()}])
 def test_a_flat_prior_is_refused(prior):
     public = dp.Public(9, ("a",), True, row_norm=1.0)
-    with pytest.raises(ValueError, match=r"prior: Flat on .* leaves no proper posterior"):
+    with pytest.raises(ValueError, match=r"prior: Flat on .* gives no proper posterior"):
         dp.plan(dp.SoftmaxRegression(prior=prior, intercept=True), public, epsilon=1.0, delta=1e-6)
 
 

@@ -167,7 +167,7 @@ def test_without_a_budget_a_full_sampler_is_priced_and_an_open_one_refused():
 
 
 def test_a_batch_of_all_records_is_refused():
-    with pytest.raises(ValueError, match="batch_size is 100 but there are 100 records"):
+    with pytest.raises(ValueError, match="batch_size must be below the number of records, 100, not 100"):
         dp.plan(dp.LogisticRegression(), public(100), dp.Barker(batch_size=100), **BUDGET)
 
 
@@ -188,7 +188,7 @@ def test_n0_is_another_way_to_say_w():
     by_n0 = dp.plan(dp.LogisticRegression(), public(10**5), dp.Barker(n0=1000, **sampler))
     by_w = dp.plan(dp.LogisticRegression(), public(10**5), dp.Barker(w=0.01, **sampler))
     assert by_n0 == by_w
-    with pytest.raises(ValueError, match="n0 is 1000 but there are only 10"):
+    with pytest.raises(ValueError, match="n0 must be at most the number of records, 10, not 1000"):
         dp.plan(dp.LogisticRegression(), public(10), dp.Barker(n0=1000, **sampler))
     with pytest.raises(ValueError, match="n0 needs a public number of records"):
         dp.plan(dp.LogisticRegression(), public(10**5), dp.Barker(n0=10, **sampler), adjacency="add_remove")

@@ -30,7 +30,7 @@ def test_a_model_without_a_lipschitz_constant_needs_a_clip(model, facts):
     plan = dp.plan(model, public(**facts), dp.Barker(steps=10, scale=0.1, clip=0.05))
     assert plan.settings.clip == 0.05
     assert plan.forecast.clipped_at_most == 1.0
-    assert "may act, and then biases" in str(plan)
+    assert "may act, and it biases" in str(plan)
 
 
 def test_a_gaussian_proposal_needs_a_clip():

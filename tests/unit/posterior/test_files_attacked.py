@@ -183,7 +183,7 @@ def test_a_netcdf_file_without_a_hash_says_so_in_its_guarantee(post, tmp_path):
         storage._write_netcdf(file, dict(post.draws), description(post))
     old = dp.Posterior.load(tmp_path / "old.nc")
     assert old.guarantee.assumptions == (*post.guarantee.assumptions, storage.UNSEALED)
-    assert "a changed byte would not be noticed" in old.guarantee.statement()
+    assert "has no hash that would detect a change" in old.guarantee.statement()
     assert old.guarantee.epsilon(1e-6) == post.guarantee.epsilon(1e-6)
     post.save(tmp_path / "new.nc")
     assert dp.Posterior.load(tmp_path / "new.nc").guarantee == post.guarantee

@@ -150,7 +150,7 @@ def test_a_ledger_is_charged_before_a_record_is_used(rng, monkeypatch, tmp_path)
     arguments = {"grid": [0.0, 1.0], "epsilon": 0.3, "ledger": ledger}
     assert dp.private_quantiles(rng.normal(size=50), [0.5], **arguments).values == (0.0,)
     monkeypatch.setattr("pydpmc.quantiles.quantiles.choose", lambda *_: pytest.fail("a record was used"))
-    with pytest.raises(BudgetError, match="there is left"):
+    with pytest.raises(BudgetError, match="there remains"):
         dp.private_quantiles(rng.normal(size=50), [0.5], **arguments)
 
 

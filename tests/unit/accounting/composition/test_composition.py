@@ -205,7 +205,7 @@ def test_more_uses_than_the_round_off_is_proven_for_are_left_to_other_bounds():
 def test_unknown_and_unproven_events_are_refused_at_once():
     with pytest.raises(UnsupportedEventError, match="add_remove"):
         acc.compose([(acc.Gaussian(1.0).without_replacement(10, 100), 1)], "add_remove")
-    with pytest.raises(UnsupportedEventError, match=r"an accounting event .* is needed, not 'laplace'"):
+    with pytest.raises(UnsupportedEventError, match=r"items must hold accounting events .*, not 'laplace'"):
         acc.compose([("laplace", 3)])
     with pytest.raises(ValueError, match="adjacency"):
         acc.compose([(acc.GDP(1.0), 1)], "swap")

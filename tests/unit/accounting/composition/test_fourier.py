@@ -69,9 +69,11 @@ def test_a_spectrum_at_few_frequencies_is_no_farther_off_than_is_paid_for(monkey
 def test_few_atoms_have_about_the_moments_of_all():
     noises = [(1.5, 40), (3.0, 100)]
     cumulants = Cumulants([(acc.Gaussian(z).poisson(0.02).privacy_loss("replace", 1e-4)[0], n) for z, n in noises])
-    assert len(cumulants.about.masses) < 0.1 * len(cumulants.exact.masses)
+    assert len(cumulants.coarse.masses) < 0.1 * len(cumulants.exact.masses)
     for tilt in (0.0, 0.7, 5.0):
-        assert cumulants.about.derivatives(tilt) == pytest.approx(cumulants.exact.derivatives(tilt), rel=0.02, abs=1e-7)
+        assert cumulants.coarse.derivatives(tilt) == pytest.approx(
+            cumulants.exact.derivatives(tilt), rel=0.02, abs=1e-7
+        )
 
 
 @pytest.mark.parametrize("misled", [1.0, 0.05, 20.0])
@@ -79,7 +81,7 @@ def test_few_atoms_have_about_the_moments_of_all():
 def test_next_to_nothing_lies_beyond_the_reach_wherever_the_few_atoms_lie(misled, tilt):
     loss, n = acc.Gaussian(2.0).poisson(0.1).privacy_loss("add_remove", 5e-3)[0], 20
     cumulants = Cumulants([(loss, n)])
-    cumulants.about.losses = misled * cumulants.about.losses
+    cumulants.coarse.losses = misled * cumulants.coarse.losses
     (weights,) = cumulants.tilted(tilt)
     composed = np.ones(1)
     for _ in range(n):

@@ -9,7 +9,7 @@ from pydpmc import accounting as acc
 from pydpmc.accounting import calibration
 from pydpmc.accounting.composition.bounds import rough_epsilon, rough_variance
 from pydpmc.accounting.composition.grid import loss_scale, loss_scales
-from pydpmc.accounting.composition.uses import about, bucketed
+from pydpmc.accounting.composition.uses import bucketed, coarsened
 
 LEVELS = [(acc.Gaussian(2.0 * 1.01**k).poisson(0.02), 5 + k) for k in range(200)]
 USES = {
@@ -45,7 +45,7 @@ def test_scales_between_levels_are_near_their_own():
 
 
 def test_few_levels_hold_all_uses_and_only_buckets_never_cost_less():
-    few = about(LEVELS, 10)
+    few = coarsened(LEVELS, 10)
     assert len(few) < 20
     assert sum(n for _, n in few) == sum(n for _, n in LEVELS)
     exact = math.fsum(n / event.noise_multiplier**2 for event, n in LEVELS)

@@ -47,7 +47,7 @@ def test_a_subsampled_run_beyond_the_fixed_point_is_priced():
 def test_it_is_named_wherever_a_guarantee_is_shown():
     guarantee = acc.compose([(acc.GDP(1.0), 1)], total_variation=VARIATION)
     assert "total_variation=2e-13" in repr(guarantee)
-    assert "of these in total variation" in guarantee.statement()
+    assert "of the stated one in total variation" in guarantee.statement()
     exact = acc.compose([(acc.GDP(1.0), 1)])
     assert "variation" not in repr(exact) + exact.statement()
 

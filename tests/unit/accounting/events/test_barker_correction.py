@@ -89,7 +89,7 @@ def test_arrays_cannot_be_changed():
 
 @pytest.mark.parametrize("c", [0.0, 0.5, 3.5, math.nan, math.inf, -1.0])
 def test_refuses_what_it_cannot_fit(c):
-    with pytest.raises(ValueError, match="a correction is offered for"):
+    with pytest.raises(ValueError, match="c must lie in"):
         correction(c)
 
 

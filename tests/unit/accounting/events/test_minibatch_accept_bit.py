@@ -205,7 +205,7 @@ def test_only_replace_is_priced():
 
 
 def test_negative_epsilon_is_refused():
-    with pytest.raises(ValueError, match="eps >= 0"):
+    with pytest.raises(ValueError, match="eps must be at least 0"):
         MinibatchAcceptBit(10, 100, 0.5).profile(np.array([-0.1, 0.1]))
 
 
@@ -217,7 +217,7 @@ def test_negative_epsilon_is_refused():
         ((10, 100, 0.0), "above 0 and below"),
         ((10, 100, 1.0), "above 0 and below"),
         ((10, 100, math.nan), "above 0 and below"),
-        ((10, 100, 0.5, 5.0), "a correction is offered"),
+        ((10, 100, 0.5, 5.0), "c must lie in"),
         ((10.0, 100, 0.5), "integers"),
     ],
 )

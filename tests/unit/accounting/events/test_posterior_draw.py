@@ -73,7 +73,7 @@ def test_our_weight_is_larger_than_the_papers_everywhere():
             if epsilon <= 1.0:
                 assert acc.minami2016_weight(epsilon, delta, **UNIT, variant="corollary8") <= theirs * (1 + 1e-12)
             assert theirs < acc.gibbs_weight(epsilon, delta, **UNIT)
-    with pytest.raises(ValueError, match="corollary 8 needs epsilon <= 1"):
+    with pytest.raises(ValueError, match="epsilon must be at most 1 for corollary 8"):
         acc.minami2016_weight(2.0, 1e-6, **UNIT, variant="corollary8")
 
 

@@ -36,7 +36,7 @@ COVARIANCE = ((0.5, 0.2, 0.0), (0.2, 0.3, -0.1), (0.0, -0.1, 0.4))
         ({"w": math.nan}, "w must lie in"),
         ({"n0": math.nan}, "n0 must be a positive finite number"),
         ({"w": 0.5, "n0": 3.0}, "w and n0 say the same thing"),
-        ({"clip": 1.0, "v_max": 0.5, "batch_size": 9}, "clip and v_max say the same thing"),
+        ({"clip": 1.0, "v_max": 0.5, "batch_size": 9}, "clip and v_max determine each other"),
         ({"c": 1.0}, "give batch_size too"),
         ({"v_max": 1.0}, "give batch_size too"),
         ({"radius": 2.0}, "radius belongs to"),

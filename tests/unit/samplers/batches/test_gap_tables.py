@@ -99,7 +99,7 @@ def test_both_tables_together_are_geometric():
 
 @pytest.mark.parametrize("rate", [0.0, -0.1, 1.5, math.nan, 2.0**-65])
 def test_rates_that_have_no_table_are_refused(rate):
-    with pytest.raises(ValueError, match="sampling rate must lie between"):
+    with pytest.raises(ValueError, match="rate must lie between"):
         gap_tables(rate)
 
 

@@ -249,5 +249,5 @@ def test_a_private_number_of_records_decides_neither_a_refusal_nor_the_grid(rng,
 
 def test_so_little_noise_that_nothing_fits_is_refused_by_the_plan():
     public = dp.Public(n=10**9, columns=("x",), has_target=False, row_norm=1.0)
-    with pytest.raises(ValueError, match="overflows 64 bits"):
+    with pytest.raises(ValueError, match="too small for 64-bit sums"):
         dp.plan(dp.GaussianMean(dp.Normal(scale=1.0), sigma=1e-20), public, dp.ConjugateSample(w=1.0))

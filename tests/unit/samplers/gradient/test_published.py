@@ -56,7 +56,7 @@ def test_the_page_says_what_the_chain_targets():
 
 
 def test_a_printed_rule_over_budget_is_refused():
-    with pytest.raises(BudgetError, match="whatever the paper says"):
+    with pytest.raises(BudgetError, match="by our accounting"):
         plan(dp.SGLD(calibration="li2019", steps=10_000, step_size=0.103, batch_size=500), epsilon=0.1, delta=1e-5)
 
 

@@ -120,7 +120,7 @@ def test_what_is_refused(data, model):
     with pytest.raises(ValueError, match="share must lie"):
         hybrid(1.0)
     unaffordable = dp.Hybrid(start=dp.ConjugateSample(w=1.0), chain=dp.SGLD(clip=2.0))
-    with pytest.raises(BudgetError, match="however it is shared"):
+    with pytest.raises(BudgetError, match="at any share"):
         dp.plan(model, data.public, unaffordable, epsilon=1e-3, delta=1e-6)
 
 

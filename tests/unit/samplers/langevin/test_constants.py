@@ -94,7 +94,7 @@ def test_grids_leave_room_for_every_sum_and_errors_stay_small(n):
 
 def test_bounds_too_wide_to_compute_with_are_refused():
     public = dp.Public(n=100, columns=("a",), has_target=True, row_norm=1e9)
-    with pytest.raises(ValueError, match="so wide"):
+    with pytest.raises(ValueError, match="too wide"):
         arithmetic(dp.LogisticRegression(), public, 0.1, 1e-9)
 
 

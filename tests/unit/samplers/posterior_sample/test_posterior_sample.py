@@ -92,7 +92,7 @@ def test_gamma_is_charged_and_named():
     assert plan.guarantee.delta(epsilon) == pytest.approx(
         exact.delta(epsilon) + (1 + math.exp(epsilon)) * 1e-7, rel=1e-6
     )
-    assert "within total variation 1e-07" in plan.guarantee.assumptions[0]
+    assert "at most 1e-07 in total variation" in plan.guarantee.assumptions[0]
     with pytest.raises(BudgetError, match="gamma"):
         planned(epsilon=1.0, delta=1e-6, gamma=1e-6)
 
@@ -102,7 +102,7 @@ def test_the_condition_is_on_every_page():
     assert "if the assumptions hold" in str(plan)
     assert "independent exact draws" in str(plan)
     assert plan.guarantee.statement().startswith("If the assumptions below hold")
-    assert "whether it passes depends on the records" in plan.guarantee.statement()
+    assert "whose outcome depends on the records" in plan.guarantee.statement()
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ def test_a_failed_check_refuses_the_release_without_a_number():
         plan.run(coins(), seed=3, progress=False)
     assert str(refused.value) == REFUSED
     assert not any(letter.isdigit() for letter in REFUSED)
-    assert "counts as spent" in " ".join(REFUSED.split())
+    assert "The budget is spent" in " ".join(REFUSED.split())
 
 
 def test_a_failed_check_writes_no_draw():
