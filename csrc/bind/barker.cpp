@@ -11,6 +11,7 @@
 
 #include "bind/sampling.hpp"
 #include "bind/target.hpp"
+#include "threads/turn.hpp"
 
 namespace py = pybind11;
 
@@ -67,6 +68,7 @@ class BoundRun {
 
   void advance(int64_t steps, int threads, int64_t block) {
     require(steps >= 0 && threads >= 1 && block >= 1, "steps, threads and block must be positive");
+    const Turn turn(turns_);
     py::gil_scoped_release nogil;
     run_->advance(steps, threads, block);
   }
@@ -89,6 +91,7 @@ class BoundRun {
   TargetHandle target_;
   ChainsHandle chains_;
   std::unique_ptr<BarkerRun> run_;
+  Turns turns_;
 };
 
 }  // namespace

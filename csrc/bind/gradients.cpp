@@ -12,6 +12,7 @@
 
 #include "bind/sampling.hpp"
 #include "bind/target.hpp"
+#include "threads/turn.hpp"
 
 namespace py = pybind11;
 
@@ -71,6 +72,7 @@ class BoundGradientRun {
 
   void advance(int64_t steps, int threads, int64_t block) {
     require(steps >= 0 && threads >= 1 && block >= 1, "steps, threads and block must be positive");
+    const Turn turn(turns_);
     py::gil_scoped_release nogil;
     run_->advance(steps, threads, block);
   }
@@ -99,6 +101,7 @@ class BoundGradientRun {
   TargetHandle target_;
   ChainsHandle chains_;
   std::unique_ptr<GradientRun> run_;
+  Turns turns_;
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bind/target.hpp"
+#include "threads/turn.hpp"
 
 namespace py = pybind11;
 
@@ -70,6 +71,7 @@ class BoundLangevinRun {
 
   void advance(int64_t steps, int threads, int64_t block) {
     require(steps >= 0 && threads >= 1 && block >= 1, "steps, threads and block must be positive");
+    const Turn turn(turns_);
     py::gil_scoped_release nogil;
     run_->advance(steps, threads, block);
   }
@@ -81,6 +83,7 @@ class BoundLangevinRun {
   TargetHandle target_;
   ChainsHandle chains_;
   std::unique_ptr<LangevinRun> run_;
+  Turns turns_;
 };
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "bind/target.hpp"
 #include "kernels/curvature/terms.hpp"
 #include "models/facts.hpp"
+#include "threads/turn.hpp"
 
 namespace py = pybind11;
 
@@ -64,6 +65,7 @@ class BoundNewtonRun {
     const LookSpec spec{
         clip, sigma, curvature_clip, tau, largest_square, {limits[0], limits[1]}, outer, std::move(block_of)};
     check(spec, theta, threads, block);
+    const Turn turn(turns_);
     std::vector<double> released;
     {
       py::gil_scoped_release nogil;
@@ -102,6 +104,7 @@ class BoundNewtonRun {
 
   RowsArray rows_;
   std::unique_ptr<NewtonRun> run_;
+  Turns turns_;
 };
 
 }  // namespace

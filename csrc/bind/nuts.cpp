@@ -12,6 +12,7 @@
 
 #include "bind/target.hpp"
 #include "threads/parallel.hpp"
+#include "threads/turn.hpp"
 
 namespace py = pybind11;
 
@@ -42,6 +43,7 @@ class BoundNutsRun {
   // The block size is fixed: sums of doubles must not depend on the caller's choice.
   void advance(int64_t steps, int threads, int64_t) {
     require(steps >= 0 && threads >= 1, "steps and threads must be positive");
+    const Turn turn(turns_);
     py::gil_scoped_release nogil;
     run_->advance(steps, threads);
   }
@@ -60,6 +62,7 @@ class BoundNutsRun {
   TargetHandle target_;
   ChainsHandle chains_;
   std::unique_ptr<NutsRun> run_;
+  Turns turns_;
 };
 
 py::tuple density_at(const RowsArray& rows, int columns, bool has_target, const std::string& model,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ def note(contents: Mapping[str, Any]) -> None:
 
 def confirm(contents: Mapping[str, Any], make_again: Callable[[], Any]) -> None:
     """Refuse contents that ``plan`` neither made before nor makes now."""
+    forget_derived(contents)
     if _digest(contents) in _made:
         return
     try:
@@ -35,6 +37,28 @@ def confirm(contents: Mapping[str, Any], make_again: Callable[[], Any]) -> None:
         raise InvalidArgument(CHANGED) from None
     if _digest(contents) not in _made:
         raise InvalidArgument(CHANGED)
+
+
+def forget_derived(value: Any) -> None:
+    """Delete what objects remember of their own fields: a pickle, or a change, may have put something else there."""
+    if isinstance(value, Mapping):
+        for entry in value.values():
+            forget_derived(entry)
+    elif isinstance(value, list | tuple):
+        for entry in value:
+            forget_derived(entry)
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = {field.name for field in dataclasses.fields(value)}
+        inside = getattr(value, "__dict__", {})
+        for name in [name for name in inside if name not in fields and _is_derived(type(value), name)]:
+            del inside[name]
+        for name in fields:
+            forget_derived(getattr(value, name))
+
+
+def _is_derived(kind: type, name: str) -> bool:
+    found = getattr(kind, name, None)
+    return isinstance(found, cached_property) or callable(found)
 
 
 def _digest(contents: Mapping[str, Any]) -> bytes:

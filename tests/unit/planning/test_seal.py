@@ -131,6 +131,20 @@ def test_what_is_inside_a_plan_cannot_be_changed_either():
         plan.run(data, progress=False)
 
 
+def test_what_a_plan_remembers_of_itself_is_computed_again():
+    """A pickle carries it along: forged, the run had another grid than the one whose errors are charged."""
+    plan = dp.plan(dp.LogisticRegression(), FACTS, dp.Langevin(), epsilon=1.0, delta=1e-6)
+    honest = plan.settings.arithmetic.gradient_unit
+    vars(plan.settings)["arithmetic"] = dataclasses.replace(plan.settings.arithmetic, gradient_unit=2.0**10 * honest)
+    taken = pickle.loads(pickle.dumps(plan))
+    assert taken.settings.arithmetic.gradient_unit != honest
+    vars(plan.settings)["event"] = lambda adjacency: None
+    for one in (plan, taken):
+        one.confirm()
+        assert one.settings.arithmetic.gradient_unit == honest
+        assert one.settings.event("replace").steps == one.settings.steps
+
+
 def test_a_forged_plan_reads_no_record_and_charges_nothing(tmp_path):
     data = dp.Data(np.zeros((N, 2)), np.zeros(N), row_norm=1.0, y_bounds=(0.0, 1.0), columns=["a", "b"], public_n=N)
     ledger = dp.Ledger(tmp_path / "a.ledger", epsilon=5.0, delta=1e-5)
