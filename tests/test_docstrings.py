@@ -12,6 +12,7 @@ import pytest
 import pydpmc
 from pydpmc.errors import MissingExtraError
 
+pytestmark = pytest.mark.refuses  # what a reader tries is refused as it is for users
 OPTIONAL = {"arviz", "matplotlib", "sklearn", "pandas", "polars", "pyarrow", "narwhals", "dp_accounting"}
 SOURCE = Path(__file__).parent.parent
 MODULES = [

@@ -12,10 +12,11 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "plan",
         help="decide and price a study without touching its data",
-        description="Prints what a study file would run, what it would cost, and whether its chains can mix. "
+        description="Prints what a study file would run, what it would cost, and what to expect of it. "
         "The data file is not opened.",
     )
     parser.add_argument("study", type=Path, help="a TOML file; `pydpmc init` writes one")
+    parser.add_argument("--compare", action="store_true", help="print every sampler that is proven for the model")
     parser.set_defaults(run=run)
 
 
@@ -26,4 +27,4 @@ def run(arguments: Namespace) -> None:
     study = read_study(arguments.study)
     print(study.schema)
     print()
-    print(study.plan())
+    print(study.compare() if arguments.compare else study.plan())

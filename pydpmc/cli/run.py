@@ -24,6 +24,7 @@ def add(commands: Any) -> None:
     )
     parser.add_argument("study", type=Path, help="a TOML file; `pydpmc init` writes one")
     parser.add_argument("--overwrite", action="store_true", help="replace outputs that exist")
+    parser.add_argument("--anyway", action="store_true", help="run also a plan that public facts say is hopeless")
     parser.add_argument("--quiet", action="store_true", help="no progress, no plan, no table")
     parser.set_defaults(run=run)
 
@@ -39,6 +40,8 @@ def run(arguments: Namespace) -> None:
     if not arguments.quiet:
         print(planned, end="\n\n")
     options = dict(study.run_options)
+    if arguments.anyway:
+        options["anyway"] = True
     for name in ("ledger", "checkpoint"):
         if name in options:
             options[name] = study.path(options[name])

@@ -17,13 +17,17 @@ from ..data.schema.toml_file import SECTIONS, TomlFile, read_toml
 from ..errors import InvalidArgument
 from ..models import Model
 from ..models.spec import from_spec
+from ..planning.choice import PURPOSES
+from ..planning.comparison import Comparison, compare
 from ..planning.plan import Plan, plan
 from ..samplers.base import Sampler
 from ..samplers.gradient import schedules
 
-DATA = ("path", "n", "public_n", "storage")
+DATA = ("path", "n", "public_n", "storage", "base_rate", "typical_norm")
 BUDGET = ("epsilon", "delta", "adjacency", "chains", "private")
-RUN = ("draws", "warmup", "threads", "ledger", "checkpoint")
+OF_DATA = ("public_n", "storage", "base_rate", "typical_norm")
+RUN = ("draws", "warmup", "threads", "ledger", "checkpoint", "anyway")
+AUTO = "auto"
 OUTPUT = ("posterior", "report", "table", "title")
 SAMPLERS: dict[str, type] = {
     kind.__name__: kind
@@ -39,7 +43,8 @@ class Study:
     file: TomlFile
     schema: Schema
     model: Model
-    sampler: Sampler
+    sampler: Sampler | None
+    purpose: str
     data_options: Mapping[str, Any]
     budget: Mapping[str, Any]
     run_options: Mapping[str, Any]
@@ -51,18 +56,26 @@ class Study:
         with self.file.errors_at("model"):
             self.model.check_public(facts)
         with self.file.errors_at("budget"):
-            return plan(self.model, facts, self.sampler, **self.budget)
+            return plan(self.model, facts, self.sampler, purpose=self.purpose, **self.budget)
+
+    def compare(self) -> Comparison:
+        """Return all samplers that are proven for the model, from what the file declares."""
+        with self.file.errors_at("budget"):
+            options = {key: value for key, value in self.budget.items() if key != "private"}
+            return compare(self.model, self.declared(), purpose=self.purpose, **options)
 
     def declared(self) -> Public:
         """Return the public facts as the file declares them."""
         n = self.data_options.get("n")
         if n is None and self.budget.get("adjacency", "replace") == "replace":
             raise self.file.error('n must be given to plan: under adjacency = "replace" it is public', "data")
-        return self.schema.public(n=1 if n is None else n, public_n=self.data_options.get("public_n"))
+        known = {key: self.data_options.get(key) for key in ("public_n", "base_rate", "typical_norm")}
+        with self.file.errors_at("data"):
+            return self.schema.public(n=1 if n is None else n, **known)
 
     def data(self) -> Data:
         """Return the records."""
-        options = {key: self.data_options[key] for key in ("public_n", "storage") if key in self.data_options}
+        options = {key: self.data_options[key] for key in OF_DATA if key in self.data_options}
         with self.file.errors_at("data", "path"):
             data = self.schema.data(self.path(self.data_options["path"]), **options)
         declared = self.data_options.get("n")
@@ -91,6 +104,7 @@ def read_study(path: Path) -> Study:
         schema=read_schema(file),
         model=model,
         sampler=_sampler(file),
+        purpose=_purpose(file),
         data_options=data_options,
         budget=file.table("budget"),
         run_options=file.table("run", required=False),
@@ -98,11 +112,22 @@ def read_study(path: Path) -> Study:
     )
 
 
-def _sampler(file: TomlFile) -> Sampler:
+def _purpose(file: TomlFile) -> str:
+    purpose = file.table("sampler", required=False).get("purpose", PURPOSES[0])
+    if purpose not in PURPOSES:
+        raise file.error(f"purpose must be one of {', '.join(PURPOSES)}, not {given(purpose)}", "sampler", "purpose")
+    return str(purpose)
+
+
+def _sampler(file: TomlFile) -> Sampler | None:
+    """Return the sampler of the file; None for `type = "auto"`, which leaves the choice to the planner."""
     options = dict(file.table("sampler", required=False))
-    name = options.pop("type", "Barker")
-    if not isinstance(name, str) or name not in SAMPLERS:
-        raise file.error(f"type must be one of {', '.join(SAMPLERS)}, not {given(name)}", "sampler", "type")
+    name = options.pop("type", AUTO)
+    if not isinstance(name, str) or name not in (AUTO, *SAMPLERS):
+        raise file.error(f"type must be one of {AUTO}, {', '.join(SAMPLERS)}, not {given(name)}", "sampler", "type")
+    if name == AUTO:
+        file.only({"type", "purpose"}, "sampler")
+        return None
     file.only({"type", *(field.name for field in fields(SAMPLERS[name]))}, "sampler")
     with file.errors_at("sampler"):
         sampler: Sampler = SAMPLERS[name](**{key: _schedule(value) for key, value in options.items()})

@@ -18,6 +18,7 @@ HEAD = """\
 [data]
 path = {table}
 # n = 30000            # the number of records, public under adjacency = "replace"; `pydpmc plan` needs it
+# base_rate = 0.05     # for forecasts, if publicly known: share of records with the positive label, or mean count
 
 [schema]
 target = "?"           # the column to be explained
@@ -38,18 +39,18 @@ intercept = true
 prior = {type = "Normal", scale = 1.0}
 
 [sampler]
-type = "Langevin"             # independent draws of convex models; or SGLD, SGHMC, Barker, ... for chains
-draws = 20                    # independent, and they share the budget: more of them are wider ones
+type = "auto"                 # the best that is proven for the model: `pydpmc plan --compare` shows them all
+# purpose = "prediction"      # what is to be best: "posterior" (intervals), "prediction" or "point"
 
 [budget]
 epsilon = 1.0
 delta = 1e-6
 adjacency = "replace"         # or "add_remove"
-# chains = 2                  # not for Langevin, whose every draw is a chain of its own
 
 # [run]
 # ledger = "study.ledger"     # charged before the run; `pydpmc ledger create study.ledger --epsilon 3 --delta 1e-5`
-# checkpoint = "run.ckpt"     # a killed run goes on from here at no further cost; not for Langevin
+# checkpoint = "run.ckpt"     # a killed run goes on from here at no further cost; for chains only
+# anyway = true               # run also a plan that public facts say is hopeless
 
 [output]
 posterior = "posterior.npz"

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from .._optional import require
 from ..checks import one_of, visible_html
 from ..errors import PydpmcError
-from ..posterior.usefulness import usefulness
 from ..samplers import Barker
 from ..samplers.base import Sampler
 from ..samplers.request import Request
 from .arguments import requested
 from .choice import PURPOSES, Candidate, candidates, usable
+from .verdict import usefulness
 
 if TYPE_CHECKING:
     from ..data.public import Public
@@ -126,7 +126,7 @@ def first_sentence(text: str) -> str:
 def _cells(one: Candidate) -> tuple[str, ...]:
     outlook = one.outlook
     assert outlook is not None
-    verdict = usefulness(outlook.to_dict()).sentence
+    verdict = str(usefulness(outlook.to_dict()))
     draws = "-" if outlook.effective_draws is None else f"{outlook.effective_draws:,.0f}"
     return (one.name, _number(outlook.error), _number(outlook.width), draws, _seconds(outlook.seconds), verdict)
 

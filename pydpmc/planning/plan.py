@@ -16,7 +16,6 @@ from ..data.public import Public
 from ..errors import BudgetError
 from ..models import Model
 from ..models.spec import to_spec
-from ..posterior.usefulness import Usefulness, usefulness
 from ..samplers.base import RunSettings, Sampler
 from ..samplers.outlook import Outlook
 from ..samplers.request import refuse_groups_without_proof
@@ -26,6 +25,7 @@ from .choice import PURPOSES
 from .comparison import Comparison, best_that_fits, compared
 from .outlook import outlook_of_plan
 from .starts import planned_starts
+from .verdict import Usefulness, usefulness
 
 if TYPE_CHECKING:
     from ..posterior.posterior import Posterior

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import DataConversionWarning
+from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -19,16 +19,18 @@ from ..data.data import Data
 from ..data.frames import frame_columns, is_frame
 from ..data.matrix import label_column, number_array
 from ..data.public import Public
+from ..errors import ConvergenceWarning as OwnConvergenceWarning
 from ..errors import InvalidArgument, PydpmcError, WrongType
 from ..ledger.ledger import opened
 from ..models import Model
 from ..models.priors import Normal
 from ..planning.plan import plan
+from ..running.warnings_of_run import doubt_of
 from ..samplers import Langevin
 from .scores import AGREEMENT
 
 Floats = npt.NDArray[np.float64]
-FEW_RECORDS, SOME_DRAWS = 10_000, 8
+SOME_DRAWS = 8
 PREPARED_BY_RECORD = (
     "X was made record by record: no step before the estimator was fitted to the records, as a StandardScaler or an "
     "imputer would be (declare it with prepared_by_record=True, and this assumption goes away)"
@@ -57,7 +59,7 @@ class DPEstimator(BaseEstimator):  # type: ignore[misc]
     prior
         Prior of the coefficients; ``Normal(scale=1)`` by default.
     sampler
-        A pydpmc sampler; chosen for the model by default.
+        A pydpmc sampler; by default the planner takes the proven one whose predictions it expects to be the best.
     adjacency, chains, private
         As for ``pydpmc.plan``.
     public_n
@@ -66,6 +68,8 @@ class DPEstimator(BaseEstimator):  # type: ignore[misc]
         A ledger that is charged at every fit.
     verbose
         Whether a fit that takes longer than two seconds shows its progress.
+    anyway
+        Fits also where public facts say that the budget would be wasted (``HopelessPlan`` otherwise).
     random_state
         For tests: makes a fit repeatable and voids its guarantee.
     """
@@ -84,6 +88,7 @@ class DPEstimator(BaseEstimator):  # type: ignore[misc]
     private: bool
     ledger: Any
     verbose: bool
+    anyway: bool
     random_state: Any
 
     def _keep(self, given: Mapping[str, Any]) -> None:
@@ -92,10 +97,9 @@ class DPEstimator(BaseEstimator):  # type: ignore[misc]
             if name not in ("self", "__class__"):
                 setattr(self, name, value)
 
-    def _default_sampler(self, model: Model, public: Public) -> Any:
-        """Return Langevin; for few records with the best number of draws for prediction, for many with a fast one."""
-        few = (public.size(self.adjacency) or 0) <= FEW_RECORDS
-        return Langevin(draws="predict" if few and self.private else SOME_DRAWS)
+    def _open_sampler(self) -> Any:
+        """Return what samples without privacy, where the planner has no budget to choose by."""
+        return Langevin(draws=SOME_DRAWS)
 
     def _fit(self, X: Floats, y: Floats, model: Model, y_bounds: Any) -> None:
         if self.row_norm is None and self.x_bounds is None:
@@ -112,7 +116,7 @@ class DPEstimator(BaseEstimator):  # type: ignore[misc]
             columns=None if names is None else list(names),
             public_n=self.public_n,
         )
-        sampler = self._default_sampler(model, data.public) if self.sampler is None else self.sampler
+        sampler = self._open_sampler() if self.sampler is None and not self.private else self.sampler
         budget: dict[str, Any] = {"epsilon": self.epsilon, "delta": self.delta} if self.private else {}
         planned = plan(
             model,
@@ -122,15 +126,21 @@ class DPEstimator(BaseEstimator):  # type: ignore[misc]
             chains=self.chains,
             private=self.private,
             assumptions=self._stated_assumptions(),
+            purpose="prediction",
             **budget,
         )
-        options: dict[str, Any] = {"progress": bool(self.verbose)}
+        options: dict[str, Any] = {"progress": bool(self.verbose), "anyway": bool(self.anyway)}
         if self.ledger is not None:
             options["ledger"] = opened(self.ledger)
             options["ledger"].admit(data)  # each fit of a cross-validation has a table of its own
         if self.random_state is not None:
             options["seed"] = int(check_random_state(self.random_state).randint(2**31 - 1))
-        self.posterior_ = planned.run(data, **options)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", OwnConvergenceWarning)
+            self.posterior_ = planned.run(data, **options)
+        doubt = doubt_of(self.posterior_)
+        if doubt is not None:
+            warnings.warn(doubt, ConvergenceWarning, stacklevel=4)
         self.guarantee_ = self.posterior_.guarantee
         self.verdict_ = self.posterior_.verdict
 

@@ -10,16 +10,13 @@ from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from ..data.columns import RawColumn
-from ..data.public import Public
 from ..data.schema.levels import level_codes
 from ..errors import InvalidArgument
 from ..models import LogisticRegression, Model, SoftmaxRegression
-from ..planning.plan import plan
 from ..samplers import SGLD
 from .base import DPEstimator, Floats, features, target_column
 from .scores import Integers, Scored, alike_alone
 
-TRIED, WANTED = 0.1, 20.0  # effective draws are about inversely proportional to the weight
 LABELS_PUBLIC = "the set of labels is public (declare it with classes=, and this assumption goes away)"
 
 
@@ -44,6 +41,7 @@ class _DPClassifier(Scored, ClassifierMixin, DPEstimator):  # type: ignore[misc]
         private: bool = True,
         ledger: Any = None,
         verbose: bool = False,
+        anyway: bool = False,
         random_state: Any = None,
     ) -> None:
         self._keep(locals())
@@ -104,7 +102,7 @@ class _DPClassifier(Scored, ClassifierMixin, DPEstimator):  # type: ignore[misc]
 class DPLogisticRegression(_DPClassifier):
     """Private Bayesian logistic regression for two classes.
 
-    By default the draws are those of ``Langevin``; see `pydpmc.sklearn.base.DPEstimator` for the parameters.
+    See `pydpmc.sklearn.base.DPEstimator` for the parameters.
 
     Examples
     --------
@@ -141,10 +139,7 @@ class DPLogisticRegression(_DPClassifier):
 class DPSoftmaxRegression(_DPClassifier):
     """Private Bayesian multinomial logistic regression.
 
-    The default sampler is ``SGLD`` and not the ``Langevin`` of the other estimators, because a step of all classes on
-    all records is slow: with 20,000 records, 10 features and 5 classes at epsilon = 1 both were right on about four
-    in five records, one in a second and the other in over a minute. The likelihood is tempered so that about 20
-    effective draws can be expected: untempered, such a chain stays near its start.
+    See `pydpmc.sklearn.base.DPEstimator` for the parameters.
 
     Examples
     --------
@@ -164,15 +159,8 @@ class DPSoftmaxRegression(_DPClassifier):
     def _model(self, count: int) -> Model:
         return SoftmaxRegression(prior=self._prior(), intercept=self.fit_intercept, classes=count)
 
-    def _default_sampler(self, model: Model, public: Public) -> Any:
-        if not self.private:
-            return SGLD()
-        budget = {"epsilon": self.epsilon, "delta": self.delta, "chains": self.chains}
-        outlook = plan(model, public, SGLD(w=TRIED), adjacency=self.adjacency, **budget).forecast  # type: ignore[arg-type]
-        size = public.size(self.adjacency)
-        if outlook.effective_draws is None or size is None:
-            return SGLD(w=TRIED)
-        return SGLD(w=float(np.clip(TRIED * outlook.effective_draws / WANTED, 1.0 / size, 1.0)))
+    def _open_sampler(self) -> Any:
+        return SGLD()
 
 
 def _labels_of(y: Any) -> Any:

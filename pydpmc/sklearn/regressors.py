@@ -8,15 +8,13 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from ..data.columns import RawColumn, numbers
-from ..data.public import Public, target_bounds
+from ..data.public import target_bounds
 from ..errors import InvalidArgument
 from ..models import HuberRegression, Model, PoissonRegression
 from ..samplers import Barker
 from .base import DPEstimator, Floats, features, target_column
 from .scores import Integers, Scored, alike_alone
 
-MIXING = 0.00025  # a random walk mixes if 40 d^2 w / (mu^2 n) is below 1/100
-MU_PER_EPSILON = 0.24
 MOST_POINTS = 256  # points per record: more of them reduce the rounding and do not increase the relative noise
 
 
@@ -41,6 +39,7 @@ class _DPRegressor(Scored, RegressorMixin, DPEstimator):  # type: ignore[misc]
         private: bool = True,
         ledger: Any = None,
         verbose: bool = False,
+        anyway: bool = False,
         random_state: Any = None,
     ) -> None:
         self._keep(locals())
@@ -140,6 +139,7 @@ class DPLinearRegression(_DPRegressor):
         private: bool = True,
         ledger: Any = None,
         verbose: bool = False,
+        anyway: bool = False,
         random_state: Any = None,
     ) -> None:
         self._keep(locals())
@@ -153,8 +153,7 @@ class DPLinearRegression(_DPRegressor):
 class DPPoissonRegressor(_DPRegressor):
     """Private Bayesian Poisson regression.
 
-    The default sampler is ``Barker`` with the largest tempering weight whose chain can be expected to mix within the
-    budget; for few records that is a posterior close to the prior.
+    See `pydpmc.sklearn.base.DPEstimator` for the parameters.
 
     Examples
     --------
@@ -166,12 +165,8 @@ class DPPoissonRegressor(_DPRegressor):
     def _model(self, bounds: tuple[float, float]) -> Model:
         return PoissonRegression(prior=self._prior(), intercept=self.fit_intercept)
 
-    def _default_sampler(self, model: Model, public: Public) -> Any:
-        if not self.private:
-            return Barker(steps=5000)
-        mu, size = MU_PER_EPSILON * self.epsilon, public.size(self.adjacency) or 1
-        weight = MIXING * mu**2 * size / model.dim(public) ** 2
-        return Barker(w=float(np.clip(weight, 1.0 / size, 1.0)))
+    def _open_sampler(self) -> Any:
+        return Barker(steps=5000)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -117,7 +117,7 @@ MISTAKES = [
     ("intercept = true", "intersept = true", 17, "intersept is not a parameter"),
     ('"Normal", scale = 2.0', '"Norm", scale = 2.0', 18, "prior type must be one of"),
     ('"Normal", scale = 2.0', '"Normal", scale = -2.0', 18, "prior scale must be positive"),
-    ('type = "Barker"', 'type = "Baker"', 21, "type must be one of Barker"),
+    ('type = "Barker"', 'type = "Baker"', 21, "type must be one of auto, Barker"),
     ("scale = 0.05", "scales = 0.05", 23, "did you mean 'scale'"),
     ("steps = 200", "steps = -1", 22, "steps must be a positive whole number"),
     ('adjacency = "replace"', 'adjacency = "swap"', 26, "adjacency must be"),
@@ -152,6 +152,44 @@ def test_planning_needs_the_public_number_of_records(study, capsys):
     edited(study, "n = 400\n", "")
     assert main(["plan", str(study)]) == 1
     assert "study.toml:1: n must be given" in capsys.readouterr().err
+
+
+CHOSEN = STUDY.replace('type = "Barker"\nsteps = 200\nscale = 0.05', 'type = "auto"').replace("n = 400", "n = 40000")
+CHOSEN = CHOSEN.replace('adjacency = "replace"\nchains = 2', "epsilon = 1.0\ndelta = 1e-6")
+
+
+def test_a_study_without_a_sampler_leaves_the_choice_to_the_planner(study, capsys):
+    study.write_text(CHOSEN)
+    assert read_study(study).sampler is None
+    assert main(["plan", str(study)]) == 0
+    assert "Newton was taken" in capsys.readouterr().out
+    assert main(["plan", str(study), "--compare"]) == 0
+    out = capsys.readouterr().out
+    assert "SGLD" in out
+    assert "Refused:" in out
+
+
+def test_a_purpose_is_one_that_is_known(study, capsys):
+    study.write_text(CHOSEN.replace('type = "auto"', 'type = "auto"\npurpose = "fun"'))
+    assert main(["plan", str(study)]) == 1
+    assert "purpose must be one of posterior, prediction, point" in capsys.readouterr().err
+
+
+def test_a_rehearsal_opens_no_table(study, capsys):
+    study.write_text(CHOSEN)
+    (study.parent / "table.csv").unlink()
+    assert main(["rehearse", str(study), "--runs", "2", "--html", str(study.parent / "rehearsal.html")]) == 0
+    assert "coverage of 90 % intervals" in capsys.readouterr().out
+    assert "<table>" in (study.parent / "rehearsal.html").read_text()
+
+
+@pytest.mark.refuses
+def test_a_hopeless_study_is_refused_unless_it_is_wanted_anyway(study, capsys):
+    assert main(["run", str(study), "--quiet"]) == 1
+    assert "would waste its budget" in capsys.readouterr().err
+    assert not (study.parent / "post.npz").exists()
+    assert main(["run", str(study), "--quiet", "--anyway"]) == 0
+    assert (study.parent / "post.npz").exists()
 
 
 def test_schedules_and_priors_by_block(study):
@@ -258,7 +296,7 @@ def test_bash_completes_commands_and_options(capsys):
     assert main(["completion", "bash"]) == 0
     script = capsys.readouterr().out
     ask = 'COMP_WORDS=({words}); COMP_CWORD={n}; _pydpmc; echo "${{COMPREPLY[@]}}"'
-    for words, n, expected in (("pydpmc re", 1, "report"), ("pydpmc run --o", 2, "--overwrite")):
+    for words, n, expected in (("pydpmc rep", 1, "report"), ("pydpmc run --o", 2, "--overwrite")):
         done = subprocess.run(
             ["bash", "-c", script + ask.format(words=words, n=n)], capture_output=True, text=True, check=True
         )

@@ -8,13 +8,14 @@ import pydpmc as dp
 pytest.importorskip("sklearn", reason="scikit-learn is not installed (extra pydpmc[sklearn])")
 
 from sklearn.base import clone, is_regressor
+from sklearn.exceptions import ConvergenceWarning as SklearnConvergenceWarning
 from sklearn.metrics import r2_score
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from pydpmc.errors import NotCoveredWarning
+from pydpmc.errors import HopelessPlan, NotCoveredWarning
 from pydpmc.ledger import page as ledger_page
 from pydpmc.sklearn import (
     BoundsScaler,
@@ -213,3 +214,21 @@ def test_a_long_fit_shows_its_progress_if_asked_to(rng, monkeypatch):
         DPLogisticRegression(row_norm=1.0, sampler=QUICK, verbose=verbose).fit(X, y)
         assert set(shown) == {verbose}
         shown.clear()
+
+
+def test_the_planner_chooses_and_draws_of_a_stuck_chain_warn_as_scikit_learn_does(rng):
+    X = rng.uniform(-0.5, 0.5, (3000, 2))
+    y = (X[:, 0] + rng.normal(size=3000) > 0).astype(int)
+    model = DPLogisticRegression(row_norm=1.0, classes=[0, 1]).fit(X, y)
+    assert model.posterior_.plan["sampler"] == "Newton"
+    with pytest.warns(SklearnConvergenceWarning, match="have not converged"):
+        DPLogisticRegression(row_norm=1.0, classes=[0, 1], sampler=dp.Barker(steps=300), anyway=True).fit(X, y)
+
+
+@pytest.mark.refuses
+def test_a_fit_that_would_waste_its_budget_is_refused(rng):
+    X, y = rng.uniform(-0.5, 0.5, (40, 2)), np.r_[np.zeros(20), np.ones(20)].astype(int)
+    stuck = DPLogisticRegression(row_norm=1.0, classes=[0, 1], epsilon=0.05)
+    with pytest.raises(HopelessPlan):
+        stuck.fit(X, y)
+    assert stuck.set_params(anyway=True).fit(X, y).posterior_.private

