@@ -12,13 +12,15 @@ import numpy as np
 import numpy.typing as npt
 
 from ..accounting import Guarantee
-from ..checks import file_path, visible_html, whole
+from ..checks import file_path, one_of, visible_html, whole
+from ..data.schema import Schema
 from . import inference, storage
 from .fields import Unsafe, description, fields_of
 from .inference import Intervals, WaldTest
 from .looks import Information, Look, information
 from .stats import SamplerStats
 from .summary import Summary, summarise
+from .units import natural_draws
 from .verdict import Verdict, verdict
 
 if TYPE_CHECKING:
@@ -55,6 +57,8 @@ class Posterior:
         What the ledger that paid for the run says of it: which run, of which budget, what was left after it.
     looks
         The released gradients and curvatures of ``Newton``, in their order: all that its draws were computed from.
+    schema
+        The schema that encoded the records, if one did: `predict` encodes tables by it.
 
     Examples
     --------
@@ -75,6 +79,7 @@ class Posterior:
     sampler_stats: SamplerStats | None = None
     ledger_entry: Mapping[str, Any] | None = None
     looks: tuple[Look, ...] = ()
+    schema: Schema | None = None
 
     @property
     def private(self) -> bool:
@@ -86,10 +91,21 @@ class Posterior:
         """Where the posterior of ``Newton`` comes from, per direction: prior, records, and what privacy noise took."""
         return information(self)
 
-    def summary(self) -> Summary:
-        """Return mean, sd, quantiles, effective sample size and R-hat of every parameter."""
-        table = summarise(self.draws, self.labels, bool(self.plan.get("independent_draws")))
+    def summary(self, units: Literal["encoded", "natural"] = "encoded") -> Summary:
+        """Return mean, sd, quantiles, effective sample size and R-hat of every parameter.
+
+        Parameters
+        ----------
+        units
+            ``"natural"`` gives coefficients of the columns as the table has them (per year of age, say), if the data
+            were made by a schema; ``"encoded"`` of the columns as they were rescaled to their bounds.
+        """
+        one_of(units, "units", ("encoded", "natural"))
+        independent = bool(self.plan.get("independent_draws"))
+        table = summarise(self.draws, self.labels, independent)
         found = verdict(self, table)
+        if units == "natural":
+            table = summarise(natural_draws(self), self.labels, independent)
         conditional = CONDITIONAL if self.private and self.guarantee.assumptions else ""
         weights = found.weights()
         notes = (str(found), f"({weights})" if weights else "", conditional)
@@ -158,23 +174,27 @@ class Posterior:
         return inference.wald_test(self, null, parameters)
 
     def table(self, format: Literal["markdown", "latex"] = "markdown", **options: Any) -> Table:
-        """Return the summary as a table for a paper, a text with ``to_pandas``; options: ``columns``, ``digits``."""
+        """Return the summary as a table for a paper, a text with ``to_pandas``.
+
+        Options: ``columns``, ``digits``, and ``units`` as for `summary`.
+        """
         from .tables import table
 
         return table(self, format, **options)
 
-    def predict(self, x: npt.ArrayLike, *, level: float = 0.9, draws: int = 1000) -> Prediction:
+    def predict(self, x: Any, *, level: float = 0.9, draws: int = 1000) -> Prediction:
         """Return the posterior of the mean of y given each row of `x`, averaged over at most `draws` draws.
 
-        `x` has the columns of the data the run was given (``schema.encode`` makes them); rows are brought within the
-        declared bounds as the records were. For classifiers the mean is the probability of class 1. The interval is
+        `x` has the columns of the data the run was given. A table with named columns is encoded by the schema of the
+        run or, if it had none, its columns are taken by their names. Rows are brought within the declared bounds as
+        the records were. For classifiers the mean is the probability of class 1. The interval is
         that of the mean, not of a new observation.
         """
         from .prediction import predict
 
         return predict(self, x, level=level, draws=draws)
 
-    def predict_proba(self, x: npt.ArrayLike, *, level: float = 0.9, draws: int = 1000) -> Prediction:
+    def predict_proba(self, x: Any, *, level: float = 0.9, draws: int = 1000) -> Prediction:
         """Return the posterior of the probabilities of the classes given each row of `x`; see `predict`."""
         from .prediction import predict_proba
 

@@ -114,7 +114,7 @@ def run(
         keeping.end(core)
     made = release.of(out, core.steps_done)
     post = _posterior(plan, core, made, void, unsafe_diagnostics, interrupted)
-    return dataclasses.replace(post, ledger_entry=keeping.ledger_entry)
+    return dataclasses.replace(post, ledger_entry=keeping.ledger_entry, schema=data.schema)
 
 
 Plan.run = run
