@@ -11,6 +11,7 @@ import numpy.typing as npt
 from ..checks import given, one_of, positive, whole
 from ..errors import InvalidArgument, WrongType
 from . import storage as table
+from .frames import frame_columns, is_frame
 from .groups import layout
 from .matrix import number_array, target_array
 from .one_hot import Blocks, Coded, coded_rows, declared_blocks, not_one_hot
@@ -39,8 +40,11 @@ class Data:
         Public (low, high) of the columns of `x`: two numbers, or two arrays of length d.
     y_bounds
         Public (low, high) of `y`.
+    target_levels
+        Public names of the classes 0, 1, ... of `y`.
     columns
-        Names of the columns of `x`; they become the names of the coefficients.
+        Names of the columns of `x`; they become the names of the coefficients. Those of a table (pandas, polars,
+        pyarrow) by default: the names of a table's columns are taken to be public.
     public_n
         A public number of records (of groups, with `groups`), used for planning under ``adjacency="add_remove"``.
     groups
@@ -82,6 +86,7 @@ class Data:
         row_norm: float | None = None,
         x_bounds: Bounds | None = None,
         y_bounds: Bounds | None = None,
+        target_levels: Sequence[str] | None = None,
         columns: Sequence[str] | None = None,
         public_n: int | None = None,
         groups: npt.ArrayLike | None = None,
@@ -95,6 +100,8 @@ class Data:
         _require_drop(on_invalid)
         one_of(storage, "storage", STORAGES)
         features = number_array(x, "x", _declared_width(columns, x_bounds))
+        if columns is None and is_frame(x):
+            columns = [str(name) for name in frame_columns(x)]
         if features.ndim == 1:
             features = features[:, None]
         if features.ndim != 2:
@@ -123,6 +130,7 @@ class Data:
             row_norm=None if row_norm is None else positive(row_norm, "row_norm"),
             x_bounds=column_bounds(x_bounds, width),
             y_bounds=None if y_bounds is None else target_bounds(y_bounds),
+            target_levels=None if target_levels is None else tuple(map(str, target_levels)),
             public_n=None if public_n is None else whole(public_n, "public_n"),
             grouped=groups is not None,
             max_group_size=stored.most,
@@ -139,6 +147,7 @@ class Data:
             self._squares = table.squares_within(self._rows)
             self._squares[:] = table.squares(self._rows, self._public)
         self._rows.flags.writeable = False  # row_squares() and the bounds hold for these numbers
+        self.schema: Any = None  # the Schema that encoded the records, if one did
         self._blocks = blocks if target is not None and groups is None else ()
         self._coded: Coded | None = self._code()
 

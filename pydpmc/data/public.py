@@ -35,6 +35,8 @@ class Public:
         Declared (low, high) per feature column.
     y_bounds
         Declared (low, high) of the target.
+    target_levels
+        Declared names of the classes 0, 1, ... of the target, which name the coefficients of a softmax regression.
     public_n
         A number of units that is declared public, for planning under ``"add_remove"``.
     grouped
@@ -53,6 +55,7 @@ class Public:
     row_norm: float | None = None
     x_bounds: tuple[tuple[float, float], ...] | None = None
     y_bounds: tuple[float, float] | None = None
+    target_levels: tuple[str, ...] | None = None
     public_n: int | None = None
     grouped: bool = False
     max_group_size: int | None = None

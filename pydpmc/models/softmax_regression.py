@@ -45,7 +45,7 @@ class SoftmaxRegression(LinearPredictor):
     >>> public = dp.Public(n=100, columns=("a", "b"), has_target=True, row_norm=1.0)
     >>> model = dp.SoftmaxRegression(classes=3)
     >>> round(model.lipschitz(public), 3), model.blocks(public)[0].labels[:3]
-    (1.414, ('0,a', '0,b', '1,a'))
+    (1.414, ('0, a', '0, b', '1, a'))
     """
 
     core_name: ClassVar[str] = "softmax_regression"
@@ -68,8 +68,9 @@ class SoftmaxRegression(LinearPredictor):
 
     def blocks(self, public: Public) -> tuple[Block, ...]:
         """Return the intercepts (if any) by class, and beta by class and then by column."""
-        names = tuple(str(c) for c in range(self.classes))
-        labels = tuple(f"{c},{column}" for c in names for column in public.columns)
+        named = public.target_levels is not None and len(public.target_levels) == self.classes
+        names = (public.target_levels or ()) if named else tuple(str(c) for c in range(self.classes))
+        labels = tuple(f"{c}, {column}" for c in names for column in public.columns)
         beta = Block("beta", self.classes * public.width, labels=labels)
         return (Block("intercept", self.classes, labels=names), beta) if self.intercept else (beta,)
 

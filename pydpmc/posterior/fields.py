@@ -13,6 +13,7 @@ import numpy.typing as npt
 from ..accounting import Guarantee
 from ..checks import given, inside, number, positive, yes_or_no
 from ..data.public import Public
+from ..data.schema import Schema
 from ..errors import InvalidArgument, WrongType
 from .agreement import Agreement
 from .looks import Look
@@ -54,6 +55,7 @@ def description(post: Posterior) -> str:
             "ledger_entry": None if post.ledger_entry is None else dict(post.ledger_entry),
             "looks": [look.to_dict() for look in post.looks],
             "agreement": None if post.agreement is None else vars(post.agreement),
+            "schema": _saved_schema(post.schema),
         }
     )
 
@@ -80,7 +82,20 @@ def fields_of(draws: Mapping[str, Floats], saved: Any, sealed: bool) -> dict[str
         "ledger_entry": None if entry is None else _mapping(entry, "ledger_entry"),
         "looks": _looks(known.get("looks", ())),
         "agreement": _agreement(known.get("agreement")),
+        "schema": None if known.get("schema") is None else Schema.from_dict(known["schema"]),
     }
+
+
+def _saved_schema(schema: Schema | None) -> dict[str, Any] | None:
+    """Return a schema as plain values; None if its levels are of a kind that a file cannot hold."""
+    if schema is None:
+        return None
+    try:
+        saved: dict[str, Any] = json.loads(json.dumps(schema.to_dict()))
+        Schema.from_dict(saved)
+    except (TypeError, ValueError):
+        return None
+    return saved
 
 
 def _mapping(value: Any, name: str) -> dict[str, Any]:

@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..accounting import Guarantee
-from ..checks import file_path, visible_html, whole
+from ..checks import file_path, one_of, visible_html, whole
+from ..data.schema import Schema
 from . import inference, storage
 from .agreement import Agreement
 from .fields import Unsafe, description, fields_of
@@ -21,6 +22,7 @@ from .looks import Look
 from .of_looks import OfLooks
 from .stats import SamplerStats
 from .summary import Summary, summarise
+from .units import natural_draws
 from .verdict import Verdict, verdict
 
 if TYPE_CHECKING:
@@ -59,6 +61,8 @@ class Posterior(OfLooks):
         The released gradients and curvatures of ``Newton``, in their order: all that its draws were computed from.
     agreement
         How well these looks agree with each other and with the model; only of ``Newton``.
+    schema
+        The schema that encoded the records, if one did: `predict` encodes tables by it.
 
     Examples
     --------
@@ -80,16 +84,28 @@ class Posterior(OfLooks):
     ledger_entry: Mapping[str, Any] | None = None
     looks: tuple[Look, ...] = ()
     agreement: Agreement | None = None
+    schema: Schema | None = None
 
     @property
     def private(self) -> bool:
         """Whether the result carries a guarantee and may be released under it."""
         return self.guarantee.void is None
 
-    def summary(self) -> Summary:
-        """Return mean, sd, quantiles, effective sample size and R-hat of every parameter."""
-        table = summarise(self.draws, self.labels, bool(self.plan.get("independent_draws")))
+    def summary(self, units: Literal["encoded", "natural"] = "encoded") -> Summary:
+        """Return mean, sd, quantiles, effective sample size and R-hat of every parameter.
+
+        Parameters
+        ----------
+        units
+            ``"natural"`` gives coefficients of the columns as the table has them (per year of age, say), if the data
+            were made by a schema; ``"encoded"`` of the columns as they were rescaled to their bounds.
+        """
+        one_of(units, "units", ("encoded", "natural"))
+        independent = bool(self.plan.get("independent_draws"))
+        table = summarise(self.draws, self.labels, independent)
         found = verdict(self, table)
+        if units == "natural":
+            table = summarise(natural_draws(self), self.labels, independent)
         conditional = CONDITIONAL if self.private and self.guarantee.assumptions else ""
         weights = found.weights()
         notes = (str(found), f"({weights})" if weights else "", conditional)
@@ -157,23 +173,26 @@ class Posterior(OfLooks):
         return inference.wald_test(self, null, parameters)
 
     def table(self, format: Literal["markdown", "latex"] = "markdown", **options: Any) -> Table:
-        """Return the summary as a table for a paper, a text with ``to_pandas``; options: ``columns``, ``digits``."""
+        """Return the summary as a table for a paper, a text with ``to_pandas``.
+
+        Options: ``columns``, ``digits``, and ``units`` as for `summary`.
+        """
         from .tables import table
 
         return table(self, format, **options)
 
-    def predict(self, x: npt.ArrayLike, *, level: float = 0.9, draws: int = 1000) -> Prediction:
+    def predict(self, x: Any, *, level: float = 0.9, draws: int = 1000) -> Prediction:
         """Return the posterior of the mean of y given each row of `x`, from at most `draws` draws.
 
-        `x` has the columns of the data of the run (``schema.encode`` makes them); its rows are bounded as the records
-        were. For classifiers the mean is the probability of class 1. The interval is for the mean, not for a new
-        observation.
+        `x` has the columns of the data of the run. A table with named columns is encoded by the schema of the run; if
+        there was none, its columns are taken by their names. Rows are bounded as the records were. For classifiers
+        the mean is the probability of class 1. The interval is for the mean, not for a new observation.
         """
         from .prediction import predict
 
         return predict(self, x, level=level, draws=draws)
 
-    def predict_proba(self, x: npt.ArrayLike, *, level: float = 0.9, draws: int = 1000) -> Prediction:
+    def predict_proba(self, x: Any, *, level: float = 0.9, draws: int = 1000) -> Prediction:
         """Return the posterior of the probabilities of the classes given each row of `x`; see `predict`."""
         from .prediction import predict_proba
 

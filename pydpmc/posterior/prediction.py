@@ -10,8 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..checks import inside, reals, whole
+from ..data.columns import numbers
 from ..data.data import Data
+from ..data.frames import frame_columns, is_frame
 from ..data.public import Public
+from ..data.schema.tables import columns_of
 from ..errors import InvalidArgument
 from .facts import model_of, public_of
 
@@ -48,20 +51,21 @@ class Prediction:
         return np.array(self.mean, dtype=dtype)
 
 
-def predict(post: Posterior, x: npt.ArrayLike, *, level: float = 0.9, draws: int = 1000) -> Prediction:
+def predict(post: Posterior, x: Any, *, level: float = 0.9, draws: int = 1000) -> Prediction:
     """Return the mean of y given each row of x."""
     return _averaged(post, model_of(post).mean, x, level, draws)
 
 
-def predict_proba(post: Posterior, x: npt.ArrayLike, *, level: float = 0.9, draws: int = 1000) -> Prediction:
+def predict_proba(post: Posterior, x: Any, *, level: float = 0.9, draws: int = 1000) -> Prediction:
     """Return the probabilities of the classes given each row of x."""
     return _averaged(post, model_of(post).probabilities, x, level, draws)
 
 
-def _averaged(post: Posterior, means: Means, x: npt.ArrayLike, level: float, draws: int) -> Prediction:
+def _averaged(post: Posterior, means: Means, x: Any, level: float, draws: int) -> Prediction:
     inside(level, "level")
     parameters = _thinned(post, whole(draws, "draws"))
-    rows, absent = _bounded(x, public_of(post))
+    public = public_of(post)
+    rows, absent = _bounded(_encoded(post, x, public), public)
     quantiles = (0.5 - level / 2, 0.5 + level / 2)
     chunk = max(1, CELLS // len(next(iter(parameters.values()))))
     parts = []
@@ -84,6 +88,21 @@ def _thinned(post: Posterior, most: int) -> dict[str, Floats]:
         raise InvalidArgument("the posterior has no draws to predict from: its run was stopped too early")
     chosen = np.unique(np.linspace(0, count - 1, min(most, count)).astype(np.int64))
     return {name: values[chosen] for name, values in flat.items()}
+
+
+def _encoded(post: Posterior, x: Any, public: Public) -> Any:
+    """Return new records as the run had them: by the schema, or by the names of columns; else as they are."""
+    if not (isinstance(x, Mapping) or is_frame(x)):
+        return x
+    if post.schema is not None:
+        return post.schema.encode(x)
+    found = dict(x) if isinstance(x, Mapping) else frame_columns(x)
+    named = {str(name): column for name, column in found.items()}
+    absent = [name for name in public.columns if name not in named]
+    if absent:
+        raise InvalidArgument(f"x has no column {absent[0]!r}; the run had {list(public.columns)}")
+    raw = columns_of(named, list(public.columns), list(public.columns))
+    return np.column_stack([numbers(raw[name]) for name in public.columns])
 
 
 def _bounded(x: npt.ArrayLike, public: Public) -> tuple[Floats, npt.NDArray[np.bool_]]:

@@ -12,6 +12,7 @@ from ..rounding import upper
 from .facts import delta_of
 from .frames import AsFrames, Rows
 from .summary import COLUMNS
+from .units import unit_sentence
 
 if TYPE_CHECKING:
     from .posterior import Posterior
@@ -38,6 +39,7 @@ def table(
     *,
     columns: Sequence[str] = DEFAULT_COLUMNS,
     digits: int = 3,
+    units: Literal["encoded", "natural"] = "encoded",
 ) -> Table:
     """Return the summary as a table with the guarantee as its caption."""
     unknown = [name for name in columns if name not in COLUMNS]
@@ -45,9 +47,11 @@ def table(
         raise InvalidArgument(f"columns must be some of {', '.join(COLUMNS)}, not {unknown[0]!r}")
     one_of(format, "format", ("markdown", "latex"))
     whole(digits, "digits")
-    found = post.summary()
+    found = post.summary(units)
     rows = [[visible(name), *(cell(c, row[c], digits) for c in columns)] for name, row in found.rows.items()]
     text = caption(post, found.verdict)
+    unit = "Coefficients are per unit of the table" if units == "natural" else unit_sentence(post)
+    text += f" {visible(unit)}." if unit else ""
     printed = (_markdown if format == "markdown" else _latex)(["parameter", *columns], rows, text)
     return Table(printed, {name: {c: row[c] for c in columns} for name, row in found.rows.items()})
 

@@ -119,7 +119,7 @@ def run(
     made = release.of(out, core.steps_done)
     post = _posterior(plan, core, made, void, unsafe_diagnostics, interrupted)
     warn_of_convergence(post)
-    return dataclasses.replace(post, ledger_entry=keeping.ledger_entry)
+    return dataclasses.replace(post, ledger_entry=keeping.ledger_entry, schema=data.schema)
 
 
 Plan.run = run

@@ -93,6 +93,10 @@ class Category(Column):
         """Return (0, number of levels - 1)."""
         return 0.0, float(len(self.all_levels()) - 1)
 
+    def target_levels(self) -> tuple[str, ...]:
+        """Return the levels."""
+        return tuple(str(level) for level in self.all_levels())
+
     def describe(self) -> str:
         """Return the number of levels, the reference and the level of unknown values."""
         return f"{len(self.levels)} levels, reference {self._reference!r}, anything else is {self.unknown!r}"

@@ -47,6 +47,10 @@ class Column(ABC):
     def target_bounds(self) -> tuple[float, float]:
         """Return the bounds of the column as a target."""
 
+    def target_levels(self) -> tuple[str, ...] | None:
+        """Return the names of the codes of the column as a target, None if it is a number."""
+        return None
+
     @abstractmethod
     def describe(self) -> str:
         """Return the declaration in words."""

@@ -129,6 +129,7 @@ class Schema:
             row_norm=self.implied_row_norm if self.row_norm is None else float(self.row_norm),
             x_bounds=tuple(bounds for part in parts for bounds in part.bounds),
             y_bounds=None if self.target is None else self.columns[self.target].target_bounds(),
+            target_levels=None if self.target is None else self.columns[self.target].target_levels(),
             public_n=public_n,
             grouped=self.group is not None,
             max_group_size=self.max_group_size,
@@ -161,20 +162,36 @@ class Schema:
         if self.group is not None:
             options |= {"groups": label_codes(raw[self.group]), "max_group_size": self.max_group_size}
         public = self.public(n=max(1, len(raw[wanted[0]])))
-        return Data(
+        data = Data(
             self._encoded(raw),
             target,
             row_norm=public.row_norm,
             x_bounds=tuple(np.array(public.x_bounds).T),
             y_bounds=public.y_bounds,
+            target_levels=public.target_levels,
             columns=public.columns,
             **({"one_hot": self._one_hot()} | options),
         )
+        data.schema = self
+        return data
 
     def encode(self, table: Any) -> Floats:
         """Return the features of new records, for ``post.predict``; the table needs no target."""
         names = list(self.features)
         return self._encoded(columns_of(table, names, names, self._numbers()))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the schema as plain values, as a study file spells it."""
+        from .plain import to_dict
+
+        return to_dict(self)
+
+    @classmethod
+    def from_dict(cls, saved: Mapping[str, Any]) -> Schema:
+        """Return the inverse of `to_dict`."""
+        from .plain import from_dict
+
+        return from_dict(saved)
 
     def __str__(self) -> str:
         lines = [

@@ -6,10 +6,9 @@ import dataclasses
 from pathlib import Path
 
 from ...checks import given
-from . import Binary, Category, Column, Number, Schema
+from . import Column, Schema
+from .plain import KINDS
 from .toml_file import SECTIONS, TomlFile, read_toml
-
-KINDS: dict[str, type[Column]] = {"number": Number, "category": Category, "binary": Binary}
 
 
 def schema_from_toml(path: Path) -> Schema:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...errors import PydpmcError
 from ..tables import cell
+from ..units import unit_sentence
 from . import charts
 from .markup import figures, paragraphs, section, table
 from .words import sentence
@@ -50,6 +51,8 @@ def _posterior(post: Posterior, found: Verdict, rows: Summary) -> str:
         body = paragraphs([f"{LEVEL:.0%} confidence intervals, which cover the truth so often if the model is right:"])
         body += table(head, cells, numbers=True) + paragraphs([f"The draws themselves{tempered}:"])
     body += _draws(rows, ("mean", "sd", "5%", "95%"))
+    unit = unit_sentence(post)
+    body += paragraphs([f"{unit}."]) if unit else ""
     body += _counted("intervals", charts.MOST_INTERVALS, len(rows))
     body += figures([charts.forest(post, intervals)], wide=True)
     body += '<p class="soft">Posterior (filled, or a mark for each draw) and prior (dashed)'

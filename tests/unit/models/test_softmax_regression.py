@@ -57,7 +57,7 @@ def test_labels_name_class_and_column():
     assert post.draws["beta"].shape[2] == 6
     assert list(post.summary().rows) == [
         *(f"intercept[{c}]" for c in range(3)),
-        *(f"beta[{c},{name}]" for c in range(3) for name in ("age", "income")),
+        *(f"beta[{c}, {name}]" for c in range(3) for name in ("age", "income")),
     ]
 
 
