@@ -16,6 +16,7 @@ from .matrix import number_array
 from .one_hot import Blocks, Coded, coded_rows, declared_blocks, not_one_hot
 from .public import Public
 from .storage import STORAGES, Storage
+from .weights import declared_weights, stored_weights
 
 _CHUNK_VALUES = 2**19
 
@@ -51,6 +52,12 @@ class Data:
     max_group_size
         Public bound on the rows of a group; of a larger group only its first rows are used. With it a group's clip
         can be chosen so that it never acts.
+    sample_weight
+        One weight per row, for a sample in which records stand for different numbers of people: a record counts as
+        often as its weight says. Weights above `max_weight` are lowered to it; a record whose weight is negative, not
+        finite or no number contributes nothing. Samplers without a proof for weights refuse them.
+    max_weight
+        Public bound on a weight. What a record can contribute, and so the noise, grows with it.
     on_invalid
         ``"drop"``, the only choice: a record with NaN, infinity or a value that is no number contributes nothing. It
         still counts in n, so that the size of the data set does not depend on it. No record is refused: an error
@@ -84,6 +91,8 @@ class Data:
         public_n: int | None = None,
         groups: npt.ArrayLike | None = None,
         max_group_size: int | None = None,
+        sample_weight: npt.ArrayLike | None = None,
+        max_weight: float | None = None,
         on_invalid: Literal["drop"] = "drop",
         storage: Storage = "float64",
         one_hot: Sequence[Sequence[int]] | None = None,
@@ -107,6 +116,7 @@ class Data:
             raise InvalidArgument("y_bounds was given but y was not")
         blocks = declared_blocks(one_hot, width)
         stored = layout(groups, n, max_group_size)
+        weights, most_weight = declared_weights(sample_weight, max_weight, n)
         self._group_start = stored.start
         self._public = Public(
             n=stored.units,
@@ -118,6 +128,7 @@ class Data:
             public_n=None if public_n is None else whole(public_n, "public_n"),
             grouped=groups is not None,
             max_group_size=stored.most,
+            max_weight=most_weight,
         )
         table.require_range(self._public, storage)
         self._storage = storage
@@ -125,6 +136,7 @@ class Data:
         self._rows = table.empty_rows(stored.rows, width, target is not None, storage)
         with np.errstate(all="ignore"):  # a warning would depend on the records
             self._fill(features, target, stored.order, blocks)
+        self._weights = stored_weights(weights, stored.order, self._rows, self._public)
         if table.holds_squares(width, storage):
             self._squares = table.squares_within(self._rows)
             self._squares[:] = table.squares(self._rows, self._public)

@@ -37,6 +37,8 @@ class Public:
         Whether the unit of privacy is a group of records.
     max_group_size
         Declared bound on the number of records of a group.
+    max_weight
+        Declared bound on the weight of a record; None if records have no weights.
     """
 
     n: int
@@ -48,14 +50,16 @@ class Public:
     public_n: int | None = None
     grouped: bool = False
     max_group_size: int | None = None
+    max_weight: float | None = None
 
     def __post_init__(self) -> None:
         whole(self.n, "n", least=0)  # a plan under "add_remove" keeps none
         if isinstance(self.columns, str) or not isinstance(self.columns, Sequence):
             raise WrongType(f"columns must be the names of the feature columns, not {given(self.columns)}")
         object.__setattr__(self, "columns", tuple(self.columns))
-        if self.row_norm is not None:
-            positive(self.row_norm, "row_norm")
+        for name in ("row_norm", "max_weight"):
+            if getattr(self, name) is not None:
+                positive(getattr(self, name), name)
         for name in ("public_n", "max_group_size"):
             if getattr(self, name) is not None:
                 whole(getattr(self, name), name)

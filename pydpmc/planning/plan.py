@@ -16,7 +16,7 @@ from ..errors import BudgetError
 from ..models import Model
 from ..models.spec import to_spec
 from ..samplers.base import RunSettings, Sampler
-from ..samplers.contribution import refuse_groups_without_proof
+from ..samplers.contribution import refuse_groups_without_proof, refuse_weights_without_proof
 from ..samplers.request import Request
 from . import seal
 from .arguments import check_budget, check_kinds, guarantees, sentences
@@ -181,6 +181,7 @@ def plan(
         )
     check_kinds(model, public, sampler, adjacency, private)
     refuse_groups_without_proof(sampler, public)
+    refuse_weights_without_proof(sampler, public)
     chains = whole(chains, "chains", most=MOST_CHAINS)
     check_budget(epsilon, delta, private)
     model.check_public(public)
