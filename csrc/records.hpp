@@ -47,6 +47,7 @@ struct Records {
   int64_t groups = 0;
   RowSquares squares{};
   CodedRows coded{};
+  const double* weights = nullptr;  // of every row, for looks; 1 if null
 
   [[gnu::always_inline]] int64_t units() const noexcept { return group_start ? groups : n; }
   [[gnu::always_inline]] int64_t first_row(int64_t unit) const noexcept {

@@ -152,6 +152,7 @@ class NewtonRun:
         constants: tuple[float, float],
         dim: int,
         seed: int | None,
+        weights: NDArray[np.float64] | None = None,
     ) -> None: ...
     def stop(self) -> None: ...
     def look(

@@ -173,7 +173,8 @@ def test_every_field_of_a_hidden_run_is_tagged(rng):
 
 def refused_by_proof(sampler, kind, rng):
     """Langevin is proved for convex and smooth models alone, and says so."""
-    if sampler is not dp.Langevin or (kind.convex and kind is not dp.HingeClassifier):
+    without = (dp.HingeClassifier, dp.ProbitRegression, dp.NegativeBinomialRegression)
+    if sampler is not dp.Langevin or (kind.convex and kind not in without):
         return False
     with pytest.raises(UnsupportedEventError, match="no proof"):
         short_run(kind(), rng, example_of(sampler))
@@ -245,18 +246,29 @@ def test_every_field_of_a_conjugate_or_hybrid_run_is_tagged(sampler, own, rng):
     assert 0 < post.guarantee.epsilon(1e-6) < np.inf
 
 
+OF_NEWTON = (
+    dp.LogisticRegression,
+    dp.ProbitRegression,
+    dp.BernoulliLogit,
+    dp.HuberRegression,
+    dp.PoissonRegression,
+    dp.NegativeBinomialRegression,
+    dp.SoftmaxRegression,
+)
+
+
 @pytest.mark.parametrize("kind", models.ALL)
 def test_every_model_runs_with_newton_or_is_refused_and_every_field_is_tagged(kind, rng):
     x, y, facts = make_data(kind(), rng)
     data = dp.Data(x, y, **facts)
     budget = {"epsilon": 1.0, "delta": 1e-6}
-    if kind not in (dp.LogisticRegression, dp.BernoulliLogit, dp.HuberRegression, dp.PoissonRegression):
+    if kind not in OF_NEWTON:
         with pytest.raises(UnsupportedEventError, match="Newton"):
             dp.plan(kind(), data.public, dp.Newton(), **budget)
         return
     post = dp.sample(kind(), data, dp.Newton(draws=50), progress=False, **budget)
     assert {path for path, _ in leaves(post) if tag_of(path) is None and path not in ABSENT} == set(MAY_LEAVE_OF_NEWTON)
-    assert set(vars(post.looks[0])) == {"theta", "gradient", "curvature", "sigma", "tau"}
+    assert set(vars(post.looks[0])) == {"theta", "gradient", "curvature", "sigma", "tau", "outer"}
     assert post.private
     assert post.guarantee.assumptions == ()
     assert all(np.isfinite(values).all() for values in post.draws.values())

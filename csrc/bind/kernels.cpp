@@ -149,8 +149,8 @@ void bind_kernels(py::module_& m) {
   m.def("gradient_sum", &gradient_sum, py::kw_only(), py::arg("rows").noconvert(), py::arg("columns"),
         py::arg("has_target"), py::arg("model"), py::arg("intercept"), py::arg("constants"), py::arg("theta"),
         py::arg("clip"), py::arg("per_unit"), py::arg("index") = py::none(), py::arg("moment_scale") = 0.0,
-        py::arg("moment_clip") = py::none(), py::arg("group_start").noconvert() = py::none(), py::arg("narrow") = false,
-        py::arg("coded").noconvert() = py::none(),
+        py::arg("moment_clip") = py::none(), py::arg("group_start").noconvert() = py::none(),
+        py::arg("narrow") = false, py::arg("coded").noconvert() = py::none(),
         "For tests: the integer sum of the clipped gradients, of all records or of a batch, and of their "
         "scaled second moments if moment_scale is positive.");
 }

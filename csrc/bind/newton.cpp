@@ -33,27 +33,34 @@ bool has_look(ModelKind kind) {
 
 // Requires that a record's integers stay below 2^50 and the rescaled sums within 128 bits. Public numbers
 // alone decide this.
-void require_look(const LookSpec& spec, int dim) {
+void require_look(const LookSpec& spec, const ModelSpec& model) {
   for (double x : {spec.clip, spec.sigma, spec.curvature_clip, spec.tau})
     require(x >= smallest && x <= largest, "clips and noise must lie between 2^-200 and 2^200");
   require(spec.clip / spec.sigma <= 0x1p17, "clip is too large for its noise");
   const double ratio = spec.curvature_clip / spec.tau;
   require(ratio >= 0x1p-60 && ratio <= 0x1p40, "curvature_clip is too large or too small for its noise");
   require(spec.largest_square > 0, "largest_square must be positive");
-  require(static_cast<int>(spec.block_of.size()) == dim, "block_of needs one entry per parameter");
+  require(static_cast<int>(spec.block_of.size()) == curvature_dim(model),
+          "block_of needs one entry per row of the curvature");
+  require(!spec.outer || model.predictors == 1, "a softmax has no look at outer products");
 }
 
 class BoundNewtonRun {
  public:
   BoundNewtonRun(RowsArray rows, int columns, bool has_target, const std::string& model, bool intercept,
-                 std::array<double, 2> constants, int dim, std::optional<uint64_t> seed)
-      : rows_(std::move(rows)) {
-    const Records records = records_of(rows_, columns, has_target);
+                 std::array<double, 2> constants, int dim, std::optional<uint64_t> seed,
+                 std::optional<Array> weights)
+      : rows_(std::move(rows)), weights_(std::move(weights)) {
+    Records records = records_of(rows_, columns, has_target);
+    require(!weights_ || (weights_->ndim() == 1 && weights_->size() == records.n),
+            "weights needs one entry per row");
+    if (weights_) records.weights = weights_->data();
     const ModelSpec spec = model_of(model, records, intercept, constants, dim);
     require(has_look(spec.kind), "the model has no look");
     require(dim <= most_look_dim, "too many parameters for a look");
     const Facts& facts = facts_of(spec.kind);
-    const int expected = facts.has_slopes ? records.columns + (intercept ? 1 : 0) : facts.parameters;
+    const int expected =
+        facts.has_slopes ? spec.predictors * (records.columns + (intercept ? 1 : 0)) : facts.parameters;
     require(dim == expected, "a look needs theta of an intercept and slopes alone");
     run_ = std::make_unique<NewtonRun>(records, spec, seed ? key_from_seed(*seed) : key_from_os(),
                                        !seed.has_value());
@@ -96,13 +103,14 @@ class BoundNewtonRun {
 
  private:
   void check(const LookSpec& spec, const std::vector<double>& theta, int threads, int64_t block) const {
-    require(static_cast<int>(theta.size()) == run_->dim(), "theta has the wrong length");
+    require(static_cast<int>(theta.size()) == run_->model().dim, "theta has the wrong length");
     for (double x : theta) require(std::isfinite(x), "theta must be finite");
     require(threads >= 1 && block >= 1 && block <= most_look_block, "threads and block must be positive");
-    require_look(spec, run_->dim());
+    require_look(spec, run_->model());
   }
 
   RowsArray rows_;
+  std::optional<Array> weights_;
   std::unique_ptr<NewtonRun> run_;
   Turns turns_;
 };
@@ -121,9 +129,10 @@ void bind_newton(py::module_& m) {
   };
   py::class_<Run> bound(m, "NewtonRun");
   bound.def(py::init<RowsArray, int, bool, const std::string&, bool, std::array<double, 2>, int,
-                     std::optional<uint64_t>>(),
+                     std::optional<uint64_t>, std::optional<Array>>(),
             py::kw_only(), py::arg("rows").noconvert(), py::arg("columns"), py::arg("has_target"),
-            py::arg("model"), py::arg("intercept"), py::arg("constants"), py::arg("dim"), py::arg("seed"));
+            py::arg("model"), py::arg("intercept"), py::arg("constants"), py::arg("dim"), py::arg("seed"),
+            py::arg("weights").noconvert() = py::none());
   with_spec(bound, "look", &Run::look, "The noised gradient and upper triangle of the curvature at theta.");
   with_spec(bound, "bare", &Run::bare,
             "For tests: the same without noise, in integers of the noise's grid. Not private.");

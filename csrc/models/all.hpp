@@ -12,7 +12,9 @@
 #include "models/huber_regression.hpp"
 #include "models/linear_regression.hpp"
 #include "models/logistic_regression.hpp"
+#include "models/negative_binomial_regression.hpp"
 #include "models/poisson_regression.hpp"
+#include "models/probit_regression.hpp"
 #include "models/softmax_regression.hpp"
 
 PYDPMC_ISA_BEGIN
@@ -27,6 +29,8 @@ using Models = std::tuple<
     PoissonRegression,
     HingeClassifier,
     HuberRegression,
+    ProbitRegression,
+    NegativeBinomialRegression,
     SoftmaxRegression>;
 // clang-format on
 

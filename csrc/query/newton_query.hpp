@@ -24,7 +24,7 @@ struct LookSpec {
   double largest_square;       // bound on |x|^2
   double limits[2];            // of the model, see kernels/curvature/terms.hpp
   bool outer;                  // use r^2 in place of the model's curvature
-  std::vector<int> block_of;   // per coordinate; curvature between blocks is not released
+  std::vector<int> block_of;   // per coordinate of the curvature; curvature between blocks is not released
 };
 
 // S M / 2^shift, rounded to nearest; M < 2^46 and |S| < 2^77 keep it within 128 bits.
@@ -44,16 +44,17 @@ struct Rescale {
 
 class LookPlan {
  public:
-  LookPlan(const LookSpec& spec, int dim)
+  LookPlan(const LookSpec& spec, const ModelSpec& model)
       : spec_(spec),
-        dim_(dim),
+        dim_(model.dim),
+        across_(curvature_dim(model)),
         root_step_(std::sqrt(spec.curvature_clip) / longest_root),
         diagonal_(root_step_ * root_step_ / curvature_unit()),
         beside_(diagonal_.factor() * 1.4142135623730950),  // below the root of two
-        tiles_(look_width(dim) / 4 * (look_width(dim) / 4)) {
-    const size_t across = look_width(dim) / 4;
-    for (int i = 0; i < dim; ++i)
-      for (int j = i; j < dim; ++j)
+        tiles_(look_width(across_) / 4 * (look_width(across_) / 4)) {
+    const size_t across = look_width(across_) / 4;
+    for (int i = 0; i < across_; ++i)
+      for (int j = i; j < across_; ++j)
         if (together(i, j)) {
           ++entries_;
           tiles_[static_cast<size_t>(i) / 4 * across + static_cast<size_t>(j) / 4] = 1;
@@ -74,9 +75,9 @@ class LookPlan {
   // curvature row by row, within blocks only.
   void onto_grid(const Int128* sums, const Int128* products, Int128* out) const noexcept {
     for (int j = 0; j < dim_; ++j) *out++ = sums[j];
-    const size_t width = look_width(dim_);
-    for (int i = 0; i < dim_; ++i)
-      for (int j = i; j < dim_; ++j)
+    const size_t width = look_width(across_);
+    for (int i = 0; i < across_; ++i)
+      for (int j = i; j < across_; ++j)
         if (together(i, j))
           *out++ = (i == j ? diagonal_
                            : beside_)(products[static_cast<size_t>(i) * width + static_cast<size_t>(j)]);
@@ -87,8 +88,8 @@ class LookPlan {
     const auto value = [&](double unit) { return (static_cast<double>(*integers++) + half) * unit; };
     for (int j = 0; j < dim_; ++j) *out++ = value(gradient_unit());
     const double square = root_step_ * root_step_;
-    for (int i = 0; i < dim_; ++i)
-      for (int j = i; j < dim_; ++j)
+    for (int i = 0; i < across_; ++i)
+      for (int j = i; j < across_; ++j)
         if (together(i, j)) *out++ = value(square / (i == j ? diagonal_ : beside_).factor());
   }
 
@@ -97,7 +98,7 @@ class LookPlan {
   double curvature_unit() const noexcept { return std::ldexp(spec_.tau, -rounded_normal_bits); }
 
   LookSpec spec_;
-  int dim_;
+  int dim_, across_;  // of the gradient; of the curvature
   double root_step_;  // the unit of the integers of sqrt(h) x
   Rescale diagonal_, beside_;
   std::vector<uint8_t> tiles_;

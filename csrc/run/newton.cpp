@@ -18,7 +18,7 @@ struct LookSums {
   explicit LookSums(const ModelSpec& model)
       : scratch(look_scratch(model)),
         sums(static_cast<size_t>(model.dim)),
-        products(look_width(model.dim) * look_width(model.dim)),
+        products(look_width(curvature_dim(model)) * look_width(curvature_dim(model))),
         all_sums(sums.size()),
         all_products(products.size()) {}
 
@@ -50,7 +50,7 @@ NewtonRun::NewtonRun(const Records& records, const ModelSpec& model, Key key, bo
 std::vector<Int128> NewtonRun::bare(const LookSpec& spec, const std::vector<double>& theta, int threads,
                                     int64_t block) {
   threads = std::clamp(threads, 1, most_threads);
-  const LookPlan plan(spec, model_.dim);
+  const LookPlan plan(spec, model_);
   const LookGrid grid = plan.grid();
   std::vector<LookSums> sums(static_cast<size_t>(threads), LookSums(model_));
   const LookKernels& kernel = look_kernels();
@@ -83,7 +83,7 @@ std::vector<double> NewtonRun::look(const LookSpec& spec, const std::vector<doub
   for (size_t j = 0; j < noised.size(); ++j) noised[j] += noise[j];
   std::vector<double> out(noised.size());
   // floor() lowers the noise by half a grid step on average.
-  LookPlan(spec, model_.dim).in_units(noised.data(), 0.5, out.data());
+  LookPlan(spec, model_).in_units(noised.data(), 0.5, out.data());
   return out;
 }
 

@@ -30,7 +30,7 @@ class NewtonRun {
 
   int64_t taken() const { return taken_; }
   void stop() noexcept { stop_.request(); }
-  int dim() const { return model_.dim; }
+  const ModelSpec& model() const { return model_; }
 
  private:
   Records records_;

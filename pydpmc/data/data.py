@@ -17,6 +17,7 @@ from .matrix import number_array, target_array
 from .one_hot import Blocks, Coded, coded_rows, declared_blocks, not_one_hot
 from .public import Bounds, Public, column_bounds, column_names, target_bounds
 from .storage import STORAGES, Storage
+from .weights import declared_weights, stored_weights
 
 _CHUNK_VALUES = 2**19
 
@@ -57,6 +58,12 @@ class Data:
     base_rate, typical_norm
         For forecasts alone, and only if publicly known: the share of records with y = 1 (or the mean count), and the
         norm of a typical row. Never compute them from the records.
+    sample_weight
+        One weight per row, for a sample in which records stand for different numbers of people: a record counts as
+        often as its weight says. Weights above `max_weight` are lowered to it; a record whose weight is negative, not
+        finite or no number contributes nothing. Samplers without a proof for weights refuse them.
+    max_weight
+        Public bound on a weight. What a record can contribute, and so the noise, grows with it.
     on_invalid
         ``"drop"``, the only choice: a record with NaN, infinity or a value that is no number contributes nothing. It
         still counts in n, so that the size of the data set does not depend on it. No record is refused: an error
@@ -93,6 +100,8 @@ class Data:
         max_group_size: int | None = None,
         base_rate: float | None = None,
         typical_norm: float | None = None,
+        sample_weight: npt.ArrayLike | None = None,
+        max_weight: float | None = None,
         on_invalid: Literal["drop"] = "drop",
         storage: Storage = "float64",
         one_hot: Sequence[Sequence[int]] | None = None,
@@ -118,10 +127,12 @@ class Data:
             raise InvalidArgument("y_bounds was given but y was not")
         blocks = declared_blocks(one_hot, width)
         stored = layout(groups, n, max_group_size)
+        weights, most_weight = declared_weights(sample_weight, max_weight, n)
         units = stored.units
         if units == 0:  # under add_remove n is private: no records are stored as one that contributes nothing
             features, target = np.full((1, width), np.nan), None if target is None else np.full(1, np.nan)
             stored = layout(None if groups is None else [0], 1, max_group_size)
+            weights = None if weights is None else np.ones(1)
         self._group_start = stored.start
         self._public = Public(
             n=units,
@@ -136,6 +147,7 @@ class Data:
             max_group_size=stored.most,
             base_rate=None if base_rate is None else positive(base_rate, "base_rate"),
             typical_norm=None if typical_norm is None else positive(typical_norm, "typical_norm"),
+            max_weight=most_weight,
         )
         table.require_range(self._public, storage)
         self._storage = storage
@@ -143,6 +155,7 @@ class Data:
         self._rows = table.empty_rows(stored.rows, width, target is not None, storage)
         with np.errstate(all="ignore"):  # a warning would depend on the records
             self._fill(features, target, stored.order, blocks)
+        self._weights = stored_weights(weights, stored.order, self._rows, self._public)
         if table.holds_squares(width, storage):
             self._squares = table.squares_within(self._rows)
             self._squares[:] = table.squares(self._rows, self._public)

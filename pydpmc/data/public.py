@@ -47,6 +47,8 @@ class Public:
         For forecasts alone: a publicly known share of records with y = 1, or mean count.
     typical_norm
         For forecasts alone: a publicly known norm of a typical record's features.
+    max_weight
+        Declared bound on the weight of a record; None if records have no weights.
     """
 
     n: int
@@ -61,13 +63,14 @@ class Public:
     max_group_size: int | None = None
     base_rate: float | None = None
     typical_norm: float | None = None
+    max_weight: float | None = None
 
     def __post_init__(self) -> None:
         whole(self.n, "n", least=0)  # a plan under "add_remove" keeps none
         if isinstance(self.columns, str) or not isinstance(self.columns, Sequence):
             raise WrongType(f"columns must be the names of the feature columns, not {given(self.columns)}")
         object.__setattr__(self, "columns", tuple(self.columns))
-        for name in ("row_norm", "base_rate", "typical_norm"):
+        for name in ("row_norm", "base_rate", "typical_norm", "max_weight"):
             if getattr(self, name) is not None:
                 positive(getattr(self, name), name)
         for name in ("public_n", "max_group_size"):

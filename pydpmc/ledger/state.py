@@ -174,6 +174,8 @@ def fingerprint(key: bytes, data: Data) -> str:
     mac.update(rows.data.cast("B"))
     if data._group_start is not None:
         mac.update(b"groups" + data._group_start.tobytes())
+    if data._weights is not None:
+        mac.update(b"weights" + data._weights.tobytes())
     _fingerprints[data] = key, mac.hexdigest()
     return mac.hexdigest()
 

@@ -9,7 +9,9 @@ from .hinge_classifier import HingeClassifier
 from .huber_regression import HuberRegression
 from .linear_regression import LinearRegression
 from .logistic_regression import LogisticRegression
+from .negative_binomial_regression import NegativeBinomialRegression
 from .poisson_regression import PoissonRegression
+from .probit_regression import ProbitRegression
 from .softmax_regression import SoftmaxRegression
 
 __all__ = [
@@ -20,7 +22,9 @@ __all__ = [
     "HuberRegression",
     "LinearRegression",
     "LogisticRegression",
+    "NegativeBinomialRegression",
     "PoissonRegression",
+    "ProbitRegression",
     "SoftmaxRegression",
 ]
 

@@ -18,7 +18,7 @@ from ..models import Model
 from ..models.spec import to_spec
 from ..samplers.base import RunSettings, Sampler
 from ..samplers.outlook import Outlook
-from ..samplers.request import refuse_groups_without_proof
+from ..samplers.request import refuse_groups_without_proof, refuse_weights_without_proof
 from . import seal
 from .arguments import requested, sentences
 from .choice import PURPOSES
@@ -204,6 +204,7 @@ def plan(
         made = best_that_fits(lambda one: plan(model, public, one, **options), table)
         return dataclasses.replace(made, comparison=table)
     refuse_groups_without_proof(sampler, request.public)
+    refuse_weights_without_proof(sampler, request.public)
     public, chains, before, stated = request.public, request.chains, request.earlier, sentences(assumptions)
     settings = sampler.choose(request)
     guarantee = (

@@ -155,8 +155,9 @@ def _looks(saved: Any) -> tuple[Look, ...]:
         raise WrongType(f"looks must be a list, not {given(saved)}")
     looks = tuple(Look.from_dict(_mapping(look, "looks")) for look in saved)
     for look in looks:
-        dim = look.theta.size
-        if (look.theta.shape, look.gradient.shape, look.curvature.shape) != ((dim,), (dim,), (dim, dim)):
+        dim, across = look.theta.size, len(look.curvature)
+        shapes = look.theta.shape, look.gradient.shape, look.curvature.shape
+        if shapes != ((dim,), (dim,), (across, across)) or across == 0 or dim % across:
             raise InvalidArgument("looks must hold a point, a gradient and a curvature of the same dimension")
         positive(look.sigma, "sigma of a look")
         positive(look.tau, "tau of a look")

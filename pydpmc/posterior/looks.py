@@ -29,9 +29,12 @@ class Look:
         The sum of the records' gradients plus noise of standard deviation `sigma`.
     curvature
         The sum of their curvatures plus symmetric noise: standard deviation `tau` on the diagonal, tau / sqrt(2) off
-        it. Entries that were not released (between blocks) are zero.
+        it. Entries that were not released (between blocks) are zero. Of a softmax it is the sum of x x', which all
+        classes share.
     sigma, tau
         Public noise levels.
+    outer
+        Whether `curvature` is the sum of outer products of the records' gradients.
     """
 
     theta: Floats
@@ -39,6 +42,7 @@ class Look:
     curvature: Floats
     sigma: float
     tau: float
+    outer: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return the look as plain values."""
@@ -48,13 +52,15 @@ class Look:
             "curvature": self.curvature.tolist(),
             "sigma": self.sigma,
             "tau": self.tau,
+            "outer": self.outer,
         }
 
     @classmethod
     def from_dict(cls, saved: Mapping[str, Any]) -> Look:
         """Return the inverse of `to_dict`."""
         arrays = {name: np.array(saved[name], dtype=np.float64) for name in ("theta", "gradient", "curvature")}
-        return cls(**arrays, sigma=float(saved["sigma"]), tau=float(saved["tau"]))
+        outer = bool(saved.get("outer", False))
+        return cls(**arrays, sigma=float(saved["sigma"]), tau=float(saved["tau"]), outer=outer)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,13 +95,16 @@ def information(post: Posterior) -> Information:
     """Return the sources of a Newton posterior's precision."""
     if not post.looks:
         raise InvalidArgument("information: this posterior has no looks, which only Newton releases")
+    if len(post.looks[0].curvature) != len(post.looks[0].theta):
+        raise InvalidArgument("information: the looks of a softmax hold no curvature of theta to compare with")
     precision = post.plan["prior_precision"]
     if any(value is None for value in precision):
         raise InvalidArgument("information: priors must be Normal or Flat; others have no fixed precision")
     draws = np.concatenate(list(post.draws.values()), axis=2)
     total = np.linalg.inv(np.atleast_2d(np.cov(draws.reshape(-1, draws.shape[2]).T)))
-    weights = np.array([look.tau**-2.0 for look in post.looks])
-    curvature = np.einsum("k,kij->ij", weights / weights.sum(), np.array([look.curvature for look in post.looks]))
+    looks = [look for look in post.looks if not look.outer] or post.looks
+    weights = np.array([look.tau**-2.0 for look in looks])
+    curvature = np.einsum("k,kij->ij", weights / weights.sum(), np.array([look.curvature for look in looks]))
     values, vectors = np.linalg.eigh(curvature)
     directions = vectors.T
     of_all = np.einsum("ki,ij,kj->k", directions, total, directions)

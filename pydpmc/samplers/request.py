@@ -123,8 +123,16 @@ def refuse_groups_without_proof(sampler: object, public: Public) -> None:
     """Refuse groups unless the sampler declares a proof for them."""
     if public.grouped and not getattr(sampler, "supports_groups", False):
         raise UnsupportedEventError(
-            f"groups: {sampler!r} has no proof for groups of records; use SGLD, SGHMC or SGNHT, or Barker on all "
-            "records (batch_size=None)"
+            f"groups: {sampler!r} has no proof for groups of records; use Newton, SGLD, SGHMC or SGNHT, or "
+            "Barker on all records (batch_size=None)"
+        )
+
+
+def refuse_weights_without_proof(sampler: object, public: Public) -> None:
+    """Refuse weighted records unless the sampler declares a proof for them."""
+    if public.max_weight is not None and not getattr(sampler, "supports_weights", False):
+        raise UnsupportedEventError(
+            f"sample_weight: {sampler!r} has no proof for weighted records; use Newton, or a Data without weights"
         )
 
 

@@ -12,6 +12,8 @@
 
 #include "concepts.hpp"
 #include "isa/dispatch.hpp"
+#include "kernels/curvature/look_grid.hpp"
+#include "kernels/curvature/terms.hpp"
 #include "models/facts.hpp"
 #include "query/gradient_grid.hpp"
 #include "query/narrow_grid.hpp"
@@ -131,6 +133,11 @@ void random_kernels() {
 
 constexpr ModelKind kind(const char* name) { return model_named(name).value(); }
 
+bool has_look(ModelKind kind) {
+  return PYDPMC_ISA::with_model(kind,
+                                []<class Model>(Model) noexcept { return PYDPMC_ISA::has_terms<Model>; });
+}
+
 struct Case {
   const char* name;
   ModelKind kind;
@@ -148,6 +155,8 @@ constexpr Case cases[] = {
     {"gaussian_mean", kind("gaussian_mean"), false, {0.8, 0.0}, 0, 1, false},
     {"gaussian_mixture", kind("gaussian_mixture"), false, {2.0, 0.0}, 1, 1, true},
     {"poisson_regression", kind("poisson_regression"), true, {0.0, 0.0}, 0, 1, false},
+    {"negative_binomial_regression", kind("negative_binomial_regression"), true, {0.7, 0.0}, 0, 1, false},
+    {"probit_regression", kind("probit_regression"), true, {0.0, 0.0}, 0, 1, false},
     {"hinge_classifier", kind("hinge_classifier"), true, {0.0, 0.0}, 0, 1, false},
     {"huber_regression", kind("huber_regression"), true, {0.5, 1.345}, 0, 1, false},
     {"softmax_regression", kind("softmax_regression"), true, {3.0, 0.0}, 0, 3, false},
@@ -235,6 +244,22 @@ void records_kernels(const Case& given, Storage storage, int wanted, bool interc
     sums([&](int64_t* to) {
       kernels().narrow_sums(model, records, theta.data(), slopes, visited, narrow, to);
     });
+  }
+  if (has_look(model.kind) && given.extra == 0) {
+    std::vector<double> weights(n);
+    for (double& weight : weights) weight = mixer.unit();
+    weights[4] = NAN;
+    const size_t width = look_width(curvature_dim(model));
+    std::vector<double> scratch(look_scratch(model));
+    const LookGrid look{{0.7, 0x1p20}, 0.4, 0x1p20, 1e5, {3.0, 0.5}};
+    for (const bool weighted : {false, true}) {
+      std::vector<int64_t> gradient(dim), products(width * width);
+      records.weights = weighted ? weights.data() : nullptr;
+      look_kernels().look_sums(model, records, theta.data(), scratch.data(), 0, n, look, gradient.data(),
+                               products.data());
+      digest.add(gradient), digest.add(products);
+    }
+    records.weights = nullptr;
   }
   char name[80];
   std::snprintf(name, sizeof name, "%s,%s,%d,%d", given.name,

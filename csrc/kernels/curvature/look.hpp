@@ -19,29 +19,47 @@ struct LookShape {
       : columns(Model::has_slopes ? spec.columns : 0),
         shift(!Model::has_slopes || spec.intercept ? 1 : 0),
         dim(columns + shift),
-        width(static_cast<int64_t>(look_width(spec.dim))) {}
+        width(static_cast<int64_t>(look_width(curvature_dim(spec)))) {}
 };
 
-// The contributions of eight records: the factor of x in the gradient, the factor that takes x to the
-// integers of the curvature, and which records count.
+// The contributions of eight records: the scale that takes their gradients to the grid, the factor that takes
+// x to the integers of the curvature, and which records count.
 struct LookFactors {
-  double gradient[lanes], root[lanes];
+  F8 scale;
+  double root[lanes];
   unsigned trusted;
 };
 
-PYDPMC_INLINE LookFactors look_factors(const Terms& terms, F8 row2, const LookGrid& grid) noexcept {
-  const F8 r2 = terms.r * terms.r, none = fill(-1.0);
-  const F8 scale = clipped_scale(row2, r2, fill(0.0), grid.gradient);
-  const F8 h = grid.outer ? r2 : terms.h;
+// r2 is the squared norm of the factor (or factors, of several predictors) of x in the gradient.
+PYDPMC_INLINE LookFactors look_factors(F8 r2, F8 h, F8 row2, const LookGrid& grid) noexcept {
+  const F8 none = fill(-1.0), scale = clipped_scale(row2, r2, fill(0.0), grid.gradient);
   const F8 bounded = min(h, fill(grid.curvature_clip) / row2);  // no bound if the row is zero
   const F8 usable =
       select(row2 <= fill(grid.largest_square),
              select(fill(0.0) <= h, select(h <= fill(largest_square), scale, none), none), none);
   LookFactors factors;
-  store(factors.gradient, terms.r * scale);
+  factors.scale = scale;
   store(factors.root, square_root(bounded) * grid.per_root);
   factors.trusted = bits_of(fill(0.0) <= usable);
   return factors;
+}
+
+// |x|^2 of the records at i, with the intercept's 1.
+template <class Model, class Scalar>
+PYDPMC_INLINE F8 look_squares(const LookShape<Model>& shape, const Rows<Scalar>& row, int64_t i, int here,
+                              const RowSquares& squares) noexcept {
+  if constexpr (!Model::has_slopes) return fill(1.0);
+  return gather([&](int k) PYDPMC_LAMBDA {
+           const int64_t id = i + (k < here ? k : 0);
+           return squares ? *squares.of(id) : squared_norm(row[k], nullptr, shape.columns);
+         }) +
+         shape.shift;
+}
+
+// The weights of the records at i; one that is not a number voids its record.
+PYDPMC_INLINE F8 look_weights(const double* weights, int64_t i, int here) noexcept {
+  if (!weights) return fill(1.0);
+  return gather([&](int k) PYDPMC_LAMBDA { return weights[i + (k < here ? k : 0)]; });
 }
 
 // Sets q to the nearest integers of factor times ([1], x), and to zero beyond the last column.
@@ -61,7 +79,7 @@ PYDPMC_INLINE void write_root(const LookShape<Model>& shape, const Scalar* row, 
 }
 
 template <class Model, class Scalar>
-[[gnu::noinline]] void add_look(const ModelSpec& spec, const Table<Scalar>& table, const RowSquares& squares,
+[[gnu::noinline]] void add_look(const ModelSpec& spec, const Table<Scalar>& table, const Records& records,
                                 const Prepared& p, int64_t begin, int64_t end, const LookGrid& grid,
                                 double* q, int64_t* sums, int64_t* products) noexcept {
   const LookShape<Model> shape(spec);
@@ -76,44 +94,30 @@ template <class Model, class Scalar>
       consecutive_rows(table, i, here, row);
       const Terms terms = terms_of(Model{}, predict<Model>(row, table.columns, p),
                                    targets<Model>(row, table.columns), p, grid.limits);
-      F8 row2 = fill(1.0);
-      if constexpr (Model::has_slopes)
-        row2 = gather([&](int k) PYDPMC_LAMBDA {
-                 const int64_t id = i + (k < here ? k : 0);
-                 return squares ? *squares.of(id) : squared_norm(row[k], nullptr, shape.columns);
-               }) +
-               shape.shift;
-      const LookFactors factors = look_factors(terms, row2, grid);
+      const F8 weight = look_weights(records.weights, i, here), r = terms.r * weight, r2 = r * r;
+      const F8 row2 = look_squares(shape, row, i, here, records.squares);
+      const LookFactors factors = look_factors(r2, grid.outer ? r2 : terms.h * weight, row2, grid);
+      double gradient[lanes];
+      store(gradient, r * factors.scale);
       const unsigned trusted = factors.trusted & ((1u << here) - 1);
       added += __builtin_popcount(trusted);
       for (int k = 0; k < lanes; ++k) {
         if (!(trusted >> k & 1)) continue;
-        if (shape.shift) add_scalar(sums, factors.gradient[k]);
+        if (shape.shift) add_scalar(sums, gradient[k]);
         write_root(shape, row[k], factors.root[k], q + filled++ * shape.width);
       }
       if constexpr (Model::has_slopes) {
         if (trusted == 255) {
-          add_rows(sums + shape.shift, row, nullptr, factors.gradient, shape.columns, fetch_nothing);
+          add_rows(sums + shape.shift, row, nullptr, gradient, shape.columns, fetch_nothing);
         } else {
           for (int k = 0; k < lanes; ++k)
-            if (trusted >> k & 1)
-              add_row(sums + shape.shift, row[k], nullptr, factors.gradient[k], shape.columns);
+            if (trusted >> k & 1) add_row(sums + shape.shift, row[k], nullptr, gradient[k], shape.columns);
         }
       }
     }
     add_outer_products(q, filled, shape.dim, shape.width, grid.tiles, products);
   }
   remove_magic(sums, shape.dim, added);
-}
-
-inline void look_sums(const ModelSpec& spec, const Records& records, const double* theta, double* scratch,
-                      int64_t begin, int64_t end, const LookGrid& grid, int64_t* sums,
-                      int64_t* products) noexcept {
-  with_types(spec, records, [&]<class Model, class Scalar>(Model, const Table<Scalar>& table) {
-    if constexpr (has_terms<Model>)
-      add_look<Model>(spec, table, records.squares, Model::prepare(spec, theta, scratch), begin, end, grid,
-                      scratch + prepared_size(spec), sums, products);
-  });
 }
 
 PYDPMC_ISA_END

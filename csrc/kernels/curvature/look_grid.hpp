@@ -8,10 +8,11 @@
 
 namespace pydpmc {
 
-// A record adds r x to the gradient and h x x' to the curvature, x with a leading 1 if there is an intercept.
+// A record adds w r x to the gradient and w h x x' to the curvature, w its weight (1 if there are
+// none), x with a leading 1 if there is an intercept.
 struct LookGrid {
-  GradientGrid gradient;           // clip of |r x|, and integers per unit of gradient
-  double curvature_clip;           // B: h |x|^2 is at most this
+  GradientGrid gradient;           // clip of |w r x|, and integers per unit of gradient
+  double curvature_clip;           // B: w h |x|^2 is at most this
   double per_root;                 // integers per unit of sqrt(h) x
   double largest_square;           // a row with a larger |x|^2 adds nothing
   double limits[2];                // of the model, see kernels/curvature/terms.hpp
@@ -30,9 +31,12 @@ inline size_t look_width(int dim) noexcept {
   return static_cast<size_t>((dim + look_padding - 1) / look_padding * look_padding);
 }
 
+// The curvature is in the coefficients of one predictor; a softmax has several, all of the same rows.
+inline int curvature_dim(const ModelSpec& spec) noexcept { return spec.dim / spec.predictors; }
+
 // The number of doubles of scratch memory, for a prepared theta and a block of rows.
 inline size_t look_scratch(const ModelSpec& spec) noexcept {
-  return prepared_size(spec) + look_block * look_width(spec.dim) + 8;
+  return prepared_size(spec) + look_block * look_width(curvature_dim(spec)) + 8;
 }
 
 // The loops over records of one instruction set. Adds to sums[0 .. dim-1] the gradients, and to

@@ -1,6 +1,7 @@
 // The terms of eight records in a look: r, the factor of x in the gradient, and h >= 0, the factor of x x' in
 // the curvature. docs/privacy/newton.md bounds both from these formulas and the rounding of single
-// operations; the accuracy of exp does not matter. A NaN argument must give a NaN in r or h.
+// operations; the accuracy of exp does not matter, that of a normal tail does. A NaN argument must give a NaN
+// in r or h.
 #pragma once
 
 #include "kernels/predictor.hpp"
@@ -24,6 +25,14 @@ template <>
 inline constexpr bool has_terms<HuberRegression> = true;
 template <>
 inline constexpr bool has_terms<PoissonRegression> = true;
+template <>
+inline constexpr bool has_terms<NegativeBinomialRegression> = true;
+template <>
+inline constexpr bool has_terms<ProbitRegression> = true;
+
+// Several predictors: kernels/curvature/softmax_look.hpp.
+template <>
+inline constexpr bool has_terms<SoftmaxRegression> = true;
 
 PYDPMC_INLINE F8 clamp(F8 x, double most) noexcept {
   return max(min(x, fill(most)), fill(-most)) + (x - x);  // x - x keeps a NaN
@@ -56,6 +65,21 @@ PYDPMC_INLINE Terms terms_of(PoissonRegression, F8 eta, F8 y, const Prepared&,
   const F8 top = fill(limits[1]), mean = exp(min(eta, top));
   const F8 count = max(min(y, fill(limits[0])), fill(0.0)) + (y - y);
   return {count - mean + (eta - eta), select(eta < top, mean, fill(0.0))};
+}
+
+// limits as for Poisson; the score of the likelihood and its Fisher information.
+PYDPMC_INLINE Terms terms_of(NegativeBinomialRegression, F8 eta, F8 y, const Prepared& p,
+                             const double* limits) noexcept {
+  const F8 top = fill(limits[1]), mean = exp(min(eta, top)), weight = 1.0 / (mean * p.a + 1.0);
+  const F8 count = max(min(y, fill(limits[0])), fill(0.0)) + (y - y);
+  return {(count - mean) * weight + (eta - eta), select(eta < top, mean * weight, fill(0.0))};
+}
+
+// y - Phi(eta), not the score of the likelihood, which has no bound.
+PYDPMC_INLINE Terms terms_of(ProbitRegression, F8 eta, F8 y, const Prepared&, const double*) noexcept {
+  const NormalTail of(eta);
+  const F8 p = select(eta > fill(0.0), 1.0 - of.tail, of.tail);
+  return {y - p + (eta - eta), normal_density_at_zero * of.bell};
 }
 
 PYDPMC_ISA_END

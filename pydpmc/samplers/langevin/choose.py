@@ -144,7 +144,8 @@ def _refuse_model(model: Model, public: Public) -> None:
         refuse_left_out_gradients(model, public, 0.0)
     smooth = model.smoothness(public) is not None
     bounded = model.gradient_change(public, "replace") is not None
-    if not model.convex or (bounded and not smooth):
+    unbounded = not bounded and public.feature_norm is not None
+    if not model.convex or (bounded and not smooth) or unbounded:
         raise UnsupportedEventError(
             f"{name} by Langevin has no proof: it needs a convex, smooth log-likelihood whose gradients are bounded, "
             "such as LogisticRegression, HuberRegression (for LinearRegression) or GaussianMean; or use Barker or SGLD"
@@ -152,7 +153,9 @@ def _refuse_model(model: Model, public: Public) -> None:
     if not (smooth and bounded):
         raise InvalidArgument(f"{name} by Langevin needs declared bounds: pass row_norm or x_bounds to Data")
     if model.gradient_error(public, 1.0) is None:
-        raise UnsupportedEventError(f"{name} states no bound on the rounding of its gradients, which Langevin needs")
+        raise UnsupportedEventError(
+            f"{name} by Langevin has no proof: no bound on the rounding of its gradients is stated; use Newton or SGLD"
+        )
 
 
 def _refuse_priors(model: Model, public: Public, private: bool) -> None:

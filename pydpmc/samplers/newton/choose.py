@@ -28,11 +28,22 @@ def choose(request: Request) -> NewtonSettings:
     """Return a fully specified run that costs at most the budget."""
     sampler, public = request.sampler, request.public
     assert isinstance(sampler, Newton)
-    family_of(request.model, public, PLAIN_CLIP)  # refuses what has no proof
+    predictors = family_of(request.model, public, PLAIN_CLIP).predictors  # refuses what has no proof
+    if predictors > 1 and sampler.curvature == "outer":
+        raise UnsupportedEventError(
+            'curvature="outer" has no kernel for SoftmaxRegression; leave it out: a look then releases sum x x\''
+        )
+    unit = public.records_per_unit
+    if unit is None:
+        raise InvalidArgument("groups: Newton needs a public bound on the rows of a group; pass max_group_size to Data")
+    if public.max_weight is not None:
+        _refuse_weights(sampler, predictors)
     if request.dim > MOST_PARAMETERS:
         raise InvalidArgument(f"Newton takes at most {MOST_PARAMETERS} parameters, but there are {request.dim}")
     fixed = None if sampler.shares is None else tuple(sampler.shares)
     schedule = Schedule(most=sampler.looks or DEFAULT_LOOKS, fixed=fixed)
+
+    records = None if public.grouped or public.max_weight is not None else request.n
 
     def at(mu: float) -> NewtonSettings:
         return NewtonSettings(
@@ -41,17 +52,32 @@ def choose(request: Request) -> NewtonSettings:
             request.adjacency,
             mu,
             schedule,
-            block_of(sampler, request.dim),
+            block_of(sampler, request.dim // predictors),
             sampler.curvature,
             CURVATURE_SHARE if sampler.curvature_share is None else sampler.curvature_share,
             sampler.draws,
-            request.n,
-            best_clip(request, mu),
+            records,
+            best_clip(request, mu / unit, records),
         )
 
     settings = at(NOT_NOTICED) if not request.private else _largest(request, at)
     _refuse_flat(settings)
     return settings
+
+
+def _refuse_weights(sampler: Newton, predictors: int) -> None:
+    """Refuse weights where the variance of weighted gradients cannot be seen: it takes a look of its own."""
+    if predictors > 1:
+        raise UnsupportedEventError(
+            "sample_weight: SoftmaxRegression by Newton has no look at the variance of weighted gradients; use a Data "
+            "without weights, or LogisticRegression for one class against the others"
+        )
+    if sampler.curvature == "outer":
+        raise InvalidArgument('curvature="outer" shows no curvature of weighted records; leave it out')
+    if (sampler.looks or 2) < 2 or (sampler.shares is not None and len(sampler.shares) < 2):
+        raise InvalidArgument(
+            "looks must be at least 2 with sample_weight: the last one shows the variance of gradients"
+        )
 
 
 def _largest(request: Request, at: Callable[[float], NewtonSettings]) -> NewtonSettings:
@@ -65,9 +91,9 @@ def _largest(request: Request, at: Callable[[float], NewtonSettings]) -> NewtonS
         ) from None
 
 
-def best_clip(request: Request, mu: float) -> float:
+def best_clip(request: Request, mu: float, n: int | None) -> float:
     """Return the clip of linear residuals, over sigma, with the least forecast variance."""
-    model, n = request.model, request.n
+    model = request.model
     if not isinstance(model, LinearRegression) or model.sigma is None or n is None:
         return PLAIN_CLIP
     norm = model.norm(request.public)
@@ -90,7 +116,9 @@ def block_of(sampler: Newton, dim: int) -> tuple[int, ...]:
         return (0,) * dim
     listed = [i for block in sampler.blocks for i in block]
     if sorted(listed) != list(range(dim)):
-        raise InvalidArgument(f"blocks must name each of the {dim} coordinates of theta once (0 to {dim - 1})")
+        raise InvalidArgument(
+            f"blocks must name each of the {dim} coordinates of theta once (0 to {dim - 1}; of one class for a softmax)"
+        )
     of = {i: b for b, block in enumerate(sampler.blocks) for i in block}
     return tuple(of[i] for i in range(dim))
 
@@ -102,8 +130,8 @@ def _refuse_flat(settings: NewtonSettings) -> None:
     signal = forecast_of(settings).signal
     if signal is None:
         raise InvalidArgument(
-            "prior: Flat needs a public number of records, to know that the looks suffice; pass public_n to Data, or "
-            "take a Normal prior"
+            "prior: Flat needs a public number of records, to know that the looks suffice, and neither groups nor "
+            "weights; pass public_n to Data, or take a Normal prior"
         )
     if signal < LEAST_SIGNAL:
         raise UnsupportedEventError(

@@ -18,14 +18,31 @@ from ...models import (
     LinearRegression,
     LogisticRegression,
     Model,
+    NegativeBinomialRegression,
     PoissonRegression,
+    ProbitRegression,
+    SoftmaxRegression,
 )
 from . import links
 from .links import Link
-from .sensitivity import COIN_FREE, LINEAR_FREE, LOGISTIC_FREE, NOT_FREE, POISSON_FREE, Bounds
+from .sensitivity import (
+    COIN_FREE,
+    LINEAR_FREE,
+    LOGISTIC_FREE,
+    NOT_FREE,
+    POISSON_FREE,
+    PROBIT_FREE,
+    Bounds,
+    count_free,
+)
 
 ROUNDING_OF_NORM = 1.0 + 1e-12  # times the bound: a longer row counts for nothing
-OFFERED = "LogisticRegression, BernoulliLogit, LinearRegression with a known sigma, HuberRegression, PoissonRegression"
+DENSITY_AT_ZERO = 1.0 / math.sqrt(2.0 * math.pi)  # of a standard normal
+FEW, FAR_OFF = 0.25, 100.0  # 1/dispersion over the largest count, below which means need no limit; a log mean
+OFFERED = (
+    "LogisticRegression, ProbitRegression, BernoulliLogit, LinearRegression with a known sigma, HuberRegression, "
+    "PoissonRegression, NegativeBinomialRegression, SoftmaxRegression"
+)
 
 
 @dataclass(frozen=True)
@@ -48,6 +65,10 @@ class Family:
         Public limits of the terms in the core.
     scale
         What the core's curvature is multiplied by after its release.
+    predictors
+        Linear predictors of a record: the classes of a softmax. The released curvature is then sum x x'.
+    variance
+        The forecast variance of a record's score in its predictor; None if it is the curvature.
     """
 
     link: Link
@@ -57,16 +78,21 @@ class Family:
     curvature: float
     limits: tuple[float, float] = (0.0, 0.0)
     scale: float = 1.0
+    variance: float | None = None
+    predictors: int = 1
 
 
 def family_of(model: Model, public: Public, clip: float) -> Family:
     """Return what is known of a model, or refuse it; `clip` is where linear residuals are clipped, over sigma."""
     makers: dict[type, Callable[[Any, Public, float], Family]] = {
         LogisticRegression: _logistic,
+        ProbitRegression: _probit,
         BernoulliLogit: _coin,
         LinearRegression: _linear,
         HuberRegression: _huber,
         PoissonRegression: _poisson,
+        NegativeBinomialRegression: _negative_binomial,
+        SoftmaxRegression: _softmax,
     }
     maker = makers.get(type(model))
     if maker is None:
@@ -94,6 +120,12 @@ def _logistic(model: LogisticRegression, public: Public, clip: float) -> Family:
     return Family(links.logistic(), radius, _constant(model), bounds, 0.25)
 
 
+def _probit(model: ProbitRegression, public: Public, clip: float) -> Family:
+    radius = _radius(model, public)
+    bounds = Bounds(radius, DENSITY_AT_ZERO * radius**2, PROBIT_FREE)
+    return Family(links.probit(), radius, _constant(model), bounds, DENSITY_AT_ZERO, variance=0.25)
+
+
 def _coin(model: BernoulliLogit, public: Public, clip: float) -> Family:
     return Family(links.logistic(), 1.0, 1.0, Bounds(1.0, 0.25, COIN_FREE, apart=1.0), 0.25)
 
@@ -115,14 +147,37 @@ def _huber(model: HuberRegression, public: Public, clip: float) -> Family:
 
 
 def _poisson(model: PoissonRegression, public: Public, clip: float) -> Family:
-    radius = _radius(model, public)
+    radius, most = _radius(model, public), _largest_count(model, public)
+    top = math.log(most / 2.0)
+    bounds = Bounds(most * radius, most / 2.0 * radius**2, POISSON_FREE)
+    return Family(links.poisson(top), radius, _constant(model), bounds, min(1.0, most / 2.0), (most, top))
+
+
+def _negative_binomial(model: NegativeBinomialRegression, public: Public, clip: float) -> Family:
+    radius, most = _radius(model, public), _largest_count(model, public)
+    size = 1.0 / model.dispersion
+    share, top = size / most, FAR_OFF
+    if share > FEW:
+        share, top = size / (2.0 * size + most), math.log(most / 2.0)
+    bounds = Bounds(most * radius, share * most * radius**2, count_free(share))
+    typical = min(1.0, most / 2.0)
+    link = links.negative_binomial(model.dispersion, most, top)
+    curvature = typical / (1.0 + model.dispersion * typical)
+    return Family(link, radius, _constant(model), bounds, curvature, (most, top))
+
+
+def _softmax(model: SoftmaxRegression, public: Public, clip: float) -> Family:
+    radius, classes = _radius(model, public), model.classes
+    bounds = Bounds(math.sqrt(2.0) * radius, radius**2, LINEAR_FREE)
+    curvature = (classes - 1) / classes**2
+    return Family(links.moments(), radius, _constant(model), bounds, curvature, predictors=classes)
+
+
+def _largest_count(model: Model, public: Public) -> float:
+    name = type(model).__name__
     if public.y_bounds is None:
-        raise InvalidArgument("PoissonRegression by Newton needs declared counts: pass y_bounds to Data")
+        raise InvalidArgument(f"{name} by Newton needs declared counts: pass y_bounds to Data")
     low, high = public.y_bounds
     if low < 0.0 or high < 1.0:
-        raise InvalidArgument(
-            f"PoissonRegression by Newton needs y_bounds from 0 to at least 1, not ({low:g}, {high:g})"
-        )
-    top = math.log(high / 2.0)
-    bounds = Bounds(high * radius, high / 2.0 * radius**2, POISSON_FREE)
-    return Family(links.poisson(top), radius, _constant(model), bounds, min(1.0, high / 2.0), (high, top))
+        raise InvalidArgument(f"{name} by Newton needs y_bounds from 0 to at least 1, not ({low:g}, {high:g})")
+    return high

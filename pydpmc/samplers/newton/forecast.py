@@ -40,7 +40,12 @@ class NewtonForecast:
     def rows(self) -> list[tuple[str, str]]:
         """Return the lines of the plan's page."""
         if self.width is None or self.spread is None:
-            return [("forecast", "none: the number of records is private; pass public_n to Data for one")]
+            return [
+                (
+                    "forecast",
+                    "none: the number of records (or the sum of their weights) is private; pass public_n to Data",
+                )
+            ]
         return []
 
     def advice(self, private: bool) -> list[str]:
@@ -54,18 +59,19 @@ def forecast_of(settings: NewtonSettings) -> NewtonForecast:
         return NewtonForecast(None, None, None, None)
     family, dim = settings.family, settings.dim
     mu = settings.mu * math.sqrt(USED)
-    sigma, tau = settings.bounds.noise(mu, settings.adjacency, dim, settings.curvature_share)
-    tau *= family.scale
+    sigma, tau = settings.noise(mu)
+    tau *= family.scale if family.predictors == 1 else family.curvature
     curvature = settings.n * family.curvature * moment_of_a_column(settings)
+    scores = curvature if family.variance is None else curvature * family.variance / family.curvature
     prior = float(settings.model.prior_precision(settings.public).mean())
     variance = 1.0 / max(prior, 1e-12 * curvature)
     for _ in range(ROUNDS):
         met = curvature**2 / (curvature**2 + dim * tau**2 / 2.0)  # by the noise of the curvature: pooling.felt
         noise = sigma**2 + tau**2 / 2.0 * dim * variance * met
-        precision = curvature**2 / (curvature + noise) + prior
+        precision = curvature**2 / (scores + noise) + prior
         variance = 0.5 * (variance + 1.0 / precision)
     return NewtonForecast(
-        math.sqrt((curvature + prior) / precision),
+        math.sqrt((curvature**2 / scores + prior) / precision),
         1.0 / math.sqrt(precision),
         prior / precision,
         curvature / sigma,

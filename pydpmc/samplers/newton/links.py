@@ -49,6 +49,21 @@ def logistic() -> Link:
     return Link(curvature, expit)
 
 
+def probit() -> Link:
+    """Return the link of y - Phi(predictor)."""
+    from scipy.special import ndtr
+
+    def curvature(a: Floats) -> Floats:
+        return np.asarray(np.exp(-a * a / 2.0) / math.sqrt(2.0 * math.pi))
+
+    return Link(curvature, ndtr, variance=lambda a: np.asarray(ndtr(a) * ndtr(-a)))
+
+
+def moments() -> Link:
+    """Return the link of a look whose curvature is sum x x'."""
+    return Link(np.ones_like)
+
+
 def clipped_linear(sigma: float, clip: float) -> Link:
     """Return the link of residuals clipped at `clip` standard deviations, for normal errors of known sigma."""
     from scipy.special import ndtr
@@ -85,6 +100,21 @@ def poisson(largest_log_mean: float) -> Link:
         return np.asarray(np.exp(np.minimum(a, largest_log_mean)))
 
     return Link(lambda a: np.where(a < largest_log_mean, mean(a), 0.0), mean, variance=mean)
+
+
+def negative_binomial(dispersion: float, most: float, largest_log_mean: float) -> Link:
+    """Return the link of (y - m)/(1 + dispersion m), m = exp(min(predictor, largest_log_mean)), y at most `most`."""
+
+    def mean(a: Floats) -> Floats:
+        return np.asarray(np.exp(np.minimum(a, largest_log_mean)))
+
+    def variance(a: Floats) -> Floats:
+        return np.asarray(mean(a) / (1.0 + dispersion * mean(a)))
+
+    def score(a: Floats, t: Floats) -> Floats:
+        return np.asarray((np.minimum(mean(t), most) - mean(a)) / (1.0 + dispersion * mean(a)))
+
+    return Link(lambda a: np.where(a < largest_log_mean, variance(a), 0.0), score=score, variance=variance)
 
 
 def huber(sigma: float, threshold: float) -> Link:

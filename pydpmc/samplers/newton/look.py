@@ -14,8 +14,8 @@ Floats = npt.NDArray[np.float64]
 
 def look_of(theta: Floats, released: Floats, blocks: Sequence[int], sigma: float, tau: float) -> Look:
     """Return the look whose numbers the core released: the gradient, then the upper triangle within blocks."""
-    dim = len(theta)
-    curvature, (i, j) = np.zeros((dim, dim)), entries(blocks)
+    dim, across = len(theta), len(blocks)  # of a softmax the curvature is that of one predictor
+    curvature, (i, j) = np.zeros((across, across)), entries(blocks)
     curvature[i, j] = curvature[j, i] = released[dim:]
     return Look(np.array(theta), np.array(released[:dim]), curvature, sigma, tau)
 

@@ -76,7 +76,7 @@ class _Stack:
         self.tau2 = np.array([look.tau**2 for look in looks])
         self.surrogate, self.radius = surrogate, radius
         surrogate.fit(looks)
-        self.misfits = surrogate.released * np.array([k.curvature - surrogate.curvature(k.theta) for k in looks])
+        self.misfits = np.array([surrogate.misfit(look) for look in looks])
         self.count, self.dim = self.at.shape
 
     def squared_predictor(self, v: Floats, curvature: Floats) -> Floats:
@@ -178,7 +178,7 @@ def _around(stack: _Stack, m: Floats, covariance: Floats | None, prior_precision
         chi_square = float((((each - u) ** 2).sum(axis=1) * weight).sum() / (dim * (stack.count - 1)))
         variance *= max(1.0, chi_square)
     r = weight @ v / weight.sum()
-    scores = nonnegative(surrogate.covariance(m) + misfit, LEAST * size / dim)
+    scores = surrogate.design * nonnegative(surrogate.covariance(m) + misfit, LEAST * size / dim)
     if covariance is None:
         rough = curvature @ np.linalg.solve(scores + variance * eye, curvature)
         covariance = np.linalg.inv(rough + np.diag(prior_precision) + 1e-12 * size / dim * eye)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from .look import look_of
 from .mixtures import MixturePrior
 from .pooling import Pooled, pool
 from .sensitivity import LEAST_MU
+from .softmax_features import SoftmaxFeatures
 from .surrogate import GaussianFeatures
 
 if TYPE_CHECKING:
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 NOTHING_LEFT = 1e-6  # of mu^2
+NO_CURVATURE = 1e60  # noise on a curvature that says nothing
+LEAST_DESIGN = 1e-3
 
 
 class NewtonRun:
@@ -46,6 +50,7 @@ class NewtonRun:
             constants=tuple(target.constants),
             dim=settings.dim,
             seed=chains.seed,
+            **({} if data._weights is None else {"weights": data._weights}),
         )
         self._surrogate: GaussianFeatures | None = None
         self._share: float | None = None
@@ -93,9 +98,11 @@ class NewtonRun:
         moved = math.inf if self.pooled is None else self.pooled.moved_square
         self._share = settings.schedule.share(self._left, self._share, moved, len(self.looks))
         mu = max(settings.mu * math.sqrt(min(self._share, self._left)), LEAST_MU)
-        bounds = settings.bounds
-        sigma, tau = bounds.noise(mu, settings.adjacency, settings.dim, settings.curvature_share)
-        self._charge(bounds.mu(sigma, tau, settings.adjacency, settings.dim))
+        last = self._share >= self._left or len(self.looks) == settings.steps - 1
+        outer = settings.curvature == "outer" or (last and settings.public.max_weight is not None)
+        bounds = settings.bounds_of(outer)
+        sigma, tau = settings.noise(mu, bounds)
+        self._charge(settings.price(sigma, tau, bounds))
         released = self._looks_of_core.look(
             theta=self._theta.tolist(),
             clip=bounds.gradient,
@@ -104,15 +111,17 @@ class NewtonRun:
             tau=tau,
             largest_square=(family.radius * ROUNDING_OF_NORM) ** 2,
             limits=family.limits,
-            outer=settings.curvature == "outer",
+            outer=outer,
             block_of=list(settings.blocks),
             threads=threads,
             block=block,
         )
         if self._stopped:  # what the core returned is no look
             return
-        released[settings.dim :] *= family.scale
-        self.looks.append(look_of(self._theta, released, settings.blocks, sigma, tau * family.scale))
+        scale = 1.0 if outer and settings.curvature != "outer" else family.scale
+        released[settings.dim :] *= scale
+        look = look_of(self._theta, released, settings.blocks, sigma, tau * scale)
+        self.looks.append(dataclasses.replace(look, outer=outer))
         self._pool()
 
     def _charge(self, mu: float) -> None:
@@ -123,10 +132,35 @@ class NewtonRun:
 
     def _pool(self) -> None:
         if self._surrogate is None:
-            family = self._family
-            self._surrogate = GaussianFeatures(self._records(), family.link, family.constant, self._settings.blocks)
-        self.pooled = pool(self.looks, self._prior, self._surrogate, self._family.radius)
+            self._surrogate = self._features()
+        looks = self.looks if self._settings.public.max_weight is None else self._weighted_looks()
+        self.pooled = pool(looks, self._prior, self._surrogate, self._family.radius)
         self._theta = self.pooled.mean
+
+    def _weighted_looks(self) -> list[Look]:
+        """Return the looks at curvatures, and what the one at outer products says of gradients alone.
+
+        Its trace, over that of the gradients' covariance if all weights were 1, is the design effect: the mean of
+        squared weights over the mean of weights. Its noise counts against us, up to the largest that there can be.
+        """
+        assert self._surrogate is not None
+        most, last = self._settings.public.max_weight, self.looks[-1]
+        assert most is not None
+        self._surrogate.design = most
+        if not last.outer:
+            return self.looks
+        self._surrogate.fit(self.looks[:-1])
+        seen = float(np.trace(last.curvature)) + last.tau * math.sqrt(len(last.theta))
+        effect = seen / max(float(np.trace(self._surrogate.covariance(last.theta))), 1e-300)
+        self._surrogate.design = min(max(effect, LEAST_DESIGN * most), most)
+        blank = dataclasses.replace(last, curvature=np.zeros_like(last.curvature), tau=NO_CURVATURE)
+        return [*self.looks[:-1], blank]
+
+    def _features(self) -> GaussianFeatures:
+        family, blocks, records = self._family, self._settings.blocks, self._records()
+        if family.predictors > 1:
+            return SoftmaxFeatures(records, family.link, family.constant, blocks, family.predictors)
+        return GaussianFeatures(records, family.link, family.constant, blocks)
 
     def _records(self) -> float:
         """Return the number of records: public, or about what the first look shows.

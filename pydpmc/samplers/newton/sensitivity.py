@@ -18,9 +18,17 @@ LEAST_MU = 1e-5  # of a look: below it the grid would show
 LOGISTIC_FREE = {"add_remove": 11.09 / 16.0, "replace": 24.67 / 16.0}  # lemma 2
 COIN_FREE = {"add_remove": 11.09 / 16.0, "replace": 11.09 / 16.0}  # lemma 2
 LINEAR_FREE = {"add_remove": 0.0, "replace": 0.5}  # lemma 3
-POISSON_FREE = {"add_remove": 3.0 / 4.0, "replace": 6.5 / 4.0}  # lemma 5
+PROBIT_FREE = {"add_remove": 4.2 / (2.0 * math.pi), "replace": 9.18 / (2.0 * math.pi)}  # lemma 7
 NOT_FREE = {"add_remove": 0.0, "replace": 0.0}
 LARGEST_SPLIT = 0.29  # of mu^2 for the curvature, where the sum of both prices is the price: lemma 4
+
+
+def count_free(share: float) -> dict[str, float]:
+    """Return what is free for counts in [0, Y] whose curvature is at most `share` Y <= Y/2: lemma 5."""
+    return {"add_remove": 1.0 - share**2, "replace": 2.0 - 1.5 * share**2}
+
+
+POISSON_FREE = count_free(0.5)
 
 
 @dataclass(frozen=True)
@@ -43,6 +51,10 @@ class Bounds:
     curvature: float
     free: dict[str, float]
     apart: float = 2.0
+
+    def weighted(self, most: float) -> Bounds:
+        """Return the bounds of records that count up to `most` times: lemma 10."""
+        return Bounds(most * self.gradient, most * self.curvature, self.free)  # weights differ: no less than 2 A apart
 
     def moved(self, sigma: float, tau: float, adjacency: str) -> float:
         """Return a bound on the joint distance, in exact arithmetic, of two neighbouring sums."""

@@ -54,7 +54,7 @@ class NewtonSettings:
     adjacency: str
     mu: float
     schedule: Schedule
-    blocks: tuple[int, ...]  # of each coordinate of theta
+    blocks: tuple[int, ...]  # of each coordinate of theta (of one predictor, if there are several)
     curvature: str
     curvature_share: float
     draws: int
@@ -69,7 +69,7 @@ class NewtonSettings:
     @property
     def dim(self) -> int:
         """Length of theta."""
-        return len(self.blocks)
+        return len(self.blocks) * self.family.predictors
 
     @property
     def w(self) -> float:
@@ -94,10 +94,29 @@ class NewtonSettings:
     @property
     def bounds(self) -> Bounds:
         """What one record can contribute to a look."""
-        found = self.family.bounds
-        if self.curvature != "outer":
-            return found
-        return Bounds(found.gradient, found.gradient**2, LINEAR_FREE)
+        return self.bounds_of(self.curvature == "outer")
+
+    def bounds_of(self, outer: bool) -> Bounds:
+        """Return what one record can contribute to a look at curvatures, or at outer products of gradients."""
+        most, found = self.public.max_weight, self.family.bounds
+        found = found if most is None else found.weighted(most)
+        return Bounds(found.gradient, found.gradient**2, LINEAR_FREE) if outer else found
+
+    def noise(self, mu: float, bounds: Bounds | None = None) -> tuple[float, float]:
+        """Return sigma and tau of a look that costs at most mu; `bounds` if they are not those of all looks."""
+        each = mu / self.records_per_unit
+        return (bounds or self.bounds).noise(each, self.adjacency, self.dim, self.curvature_share)
+
+    def price(self, sigma: float, tau: float, bounds: Bounds | None = None) -> float:
+        """Return the mu of a look: that of a record, times the most records of a unit."""
+        return self.records_per_unit * (bounds or self.bounds).mu(sigma, tau, self.adjacency, self.dim)
+
+    @property
+    def records_per_unit(self) -> int:
+        """The most records of what is protected."""
+        most = self.public.records_per_unit
+        assert most is not None  # choose refuses groups of any size
+        return most
 
     def uses(self, adjacency: str, chains: int) -> list[tuple[Event, int]]:
         """Return what all looks together release."""

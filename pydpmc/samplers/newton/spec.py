@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from ...checks import given, inside, one_of, positive, whole
 from ...errors import InvalidArgument, WrongType
@@ -65,6 +65,8 @@ class Newton(Sampler):
     curvature_share: float | None = None
     draws: int = 4000
 
+    supports_groups: ClassVar[bool] = True  # docs/privacy/newton.md, lemma 9
+    supports_weights: ClassVar[bool] = True  # lemma 10
     w = n0 = None  # the likelihood is not tempered
 
     def __post_init__(self) -> None:

@@ -37,8 +37,10 @@ class GaussianFeatures:
         self.n, self.link, self.constant = n, link, constant
         of = np.asarray(blocks)
         self.released = of[:, None] == of  # entries of the curvature
+        self._known = self.released  # entries of the moments
         self.sd, self.variances = 0.0, np.zeros(self.released.shape)
         self._fitted = False
+        self.design = 1.0  # the mean of squared weights over the mean of weights
 
     def fit(self, looks: Sequence[Look]) -> None:
         """Fit Q: the precision-weighted mean of what each curvature implies, off-diagonals shrunk (James, Stein)."""
@@ -57,6 +59,10 @@ class GaussianFeatures:
                 total += weight / c0 * rest
                 precision += weight
             self._update(total / precision, 1.0 / math.sqrt(precision) / self.n)
+
+    def misfit(self, look: Look) -> Floats:
+        """Return what this misses of a released curvature."""
+        return np.asarray(self.released * (look.curvature - self.curvature(look.theta)))
 
     def curvature(self, theta: Floats) -> Floats:
         """Return n E h(x . theta) x x'."""
@@ -104,7 +110,7 @@ class GaussianFeatures:
         """Take the moments over, off-diagonal entries shrunk by the energy that their noise does not explain."""
         self.sd, noise = sd, sd**2 / 2.0
         diagonal = np.maximum(np.diag(moments), 0.1 * sd)
-        beside = self.released & ~np.eye(len(moments), dtype=bool)
+        beside = self._known & ~np.eye(len(moments), dtype=bool)
         scale = np.outer(diagonal, diagonal) * beside
         excess = float((moments[beside] ** 2).sum() - beside.sum() * noise)
         typical = max(0.0, excess / max(float(scale.sum()), 1e-300))

@@ -207,7 +207,7 @@ class Unproved(GradientSampler):
     core_name = "sgld"
 
 
-PROVED = (dp.Barker, dp.SGLD, dp.SGHMC, dp.SGNHT)
+PROVED = (dp.Newton, dp.Barker, dp.SGLD, dp.SGHMC, dp.SGNHT)
 LISTED = (*samplers.ALL, *samplers.CONDITIONAL, *samplers.NOT_PRIVATE, dp.ConjugateSample)
 OTHERS = [
     dp.Barker(batch_size=20),
@@ -220,7 +220,7 @@ OTHERS = [
 @pytest.mark.parametrize("sampler", OTHERS, ids=lambda sampler: type(sampler).__name__)
 def test_samplers_without_a_proof_refuse_groups(sampler, rng):
     public = table(rng, np.full(100, 2)).public
-    with pytest.raises(UnsupportedEventError, match=r"groups: .* has no proof for groups of records; use SGLD"):
+    with pytest.raises(UnsupportedEventError, match=r"groups: .* has no proof for groups of records; use Newton"):
         dp.plan(dp.LogisticRegression(), public, sampler, epsilon=1.0, delta=1e-6)
 
 

@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from scipy.special import log_ndtr
 
 import pydpmc as dp
 from pydpmc import _core, models
@@ -42,6 +43,11 @@ def softmax_regression(model, x, y, theta):
     return eta[np.arange(len(x)), y.astype(int)] - np.logaddexp.reduce(eta, axis=1)
 
 
+def negative_binomial(model, x, y, theta):
+    eta, a = x @ theta, LONG(model.dispersion)
+    return y * eta - (y + 1 / a) * np.log1p(a * np.exp(eta))
+
+
 # The formulas, with the intercept as a column of ones in x.
 FORMULAS = {
     dp.LogisticRegression: lambda m, x, y, t: y * (x @ t) - softplus(x @ t),
@@ -50,6 +56,8 @@ FORMULAS = {
     dp.GaussianMean: lambda m, x, y, t: -(((x - t) / LONG(m.sigma)) ** 2).sum(axis=1) / 2,
     dp.GaussianMixture: gaussian_mixture,
     dp.PoissonRegression: lambda m, x, y, t: y * (x @ t) - np.exp(x @ t),
+    dp.NegativeBinomialRegression: negative_binomial,
+    dp.ProbitRegression: lambda m, x, y, t: log_ndtr(((2 * y - 1) * (x @ t)).astype(float)).astype(LONG),
     dp.HingeClassifier: lambda m, x, y, t: -np.maximum(0, 1 - (2 * y - 1) * (x @ t)),
     dp.SoftmaxRegression: softmax_regression,
     dp.HuberRegression: lambda m, x, y, t: -huber((y - x @ t) / LONG(m.sigma), LONG(m.threshold)),
@@ -65,6 +73,10 @@ VARIANTS = [
     dp.GaussianMixture(variance=1.3),
     dp.PoissonRegression(),
     dp.PoissonRegression(intercept=True),
+    dp.NegativeBinomialRegression(dispersion=0.4),
+    dp.NegativeBinomialRegression(dispersion=7.0, intercept=True),
+    dp.ProbitRegression(),
+    dp.ProbitRegression(intercept=True),
     dp.HingeClassifier(intercept=True),
     dp.HuberRegression(sigma=0.6, threshold=1.1),
     dp.HuberRegression(intercept=True),
@@ -242,8 +254,45 @@ def test_priors_may_be_given_per_block_and_must_fit():
         (dp.HuberRegression, "threshold"),
         (dp.GaussianMean, "sigma"),
         (dp.GaussianMixture, "variance"),
+        (dp.NegativeBinomialRegression, "dispersion"),
     ],
 )
 def test_constants_of_a_likelihood_must_be_positive_and_finite(kind, name, bad):
     with pytest.raises(ValueError, match=f"{name} must be a positive finite number"):
         kind(**{name: bad})
+
+
+@pytest.mark.parametrize("dispersion", [0.02, 0.5, 3.0])
+@pytest.mark.parametrize("most", [1.0, 40.0])
+def test_counts_with_declared_bounds_have_a_lipschitz_constant_and_a_smoothness(dispersion, most, rng):
+    model = dp.NegativeBinomialRegression(dispersion=dispersion)
+    data = dp.Data(np.ones((2, 1)), np.array([0.0, 1e9]), row_norm=1.0, y_bounds=(0.0, most))
+    eta = np.linspace(-40.0, 40.0, 8001)
+    loglik = np.array([log_likelihoods(model, data, [t]) for t in eta])
+    slopes = np.abs(np.diff(loglik, axis=0)) / np.diff(eta)[:, None]
+    assert 0.99 * model.lipschitz(data.public) < slopes.max() <= model.lipschitz(data.public) * (1 + 1e-9)
+    bends = -np.diff(loglik, 2, axis=0) / (eta[1] - eta[0]) ** 2
+    assert bends.min() > -1e-7 * model.lipschitz(data.public)
+    assert 0.99 * model.smoothness(data.public) < bends.max() <= model.smoothness(data.public) * (1 + 1e-6)
+    for bounds in (None, (-1.0, most)):
+        unknown = dp.Public(9, ("a",), True, row_norm=1.0, y_bounds=bounds)
+        assert model.lipschitz(unknown) is model.smoothness(unknown) is model.information(unknown) is None
+
+
+def test_a_dispersion_out_of_range_is_refused():
+    for dispersion in (1e-13, 1e13):
+        with pytest.raises(ValueError, match="dispersion must lie between"):
+            dp.NegativeBinomialRegression(dispersion=dispersion)
+
+
+def test_a_probit_has_its_smoothness_and_its_typical_slope(rng):
+    model = dp.ProbitRegression()
+    data = dp.Data(np.ones((2, 1)), np.array([0.0, 1.0]), row_norm=1.0)
+    eta = np.linspace(-30.0, 30.0, 6001)
+    loglik = np.array([log_likelihoods(model, data, [t]) for t in eta])
+    bends = -np.diff(loglik, 2, axis=0) / (eta[1] - eta[0]) ** 2
+    assert bends.min() > -1e-9
+    assert 0.99 < bends.max() <= model.smoothness(data.public) * (1 + 1e-6)
+    at = np.searchsorted(eta, -2.0)
+    slope = (loglik[at + 1, 1] - loglik[at - 1, 1]) / (eta[at + 1] - eta[at - 1])
+    assert model.typical_lipschitz(data.public) == pytest.approx(slope, rel=1e-3)

@@ -19,6 +19,7 @@ def public(**facts):
     [
         (dp.LinearRegression(sigma=1.0), {}),
         (dp.PoissonRegression(), {}),
+        (dp.NegativeBinomialRegression(), {}),
         (dp.LogisticRegression(), {"row_norm": None}),
         (dp.HuberRegression(), {"row_norm": None}),
     ],

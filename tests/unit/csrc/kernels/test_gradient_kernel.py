@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from loops import for_each
+from scipy.special import log_ndtr
 
 from pydpmc import _core
 
@@ -21,6 +22,8 @@ MODELS = {
     "gaussian_mean": (False, (0.8, 0.0), 0),
     "gaussian_mixture": (False, (2.0, 0.0), 1),
     "poisson_regression": (True, (0.0, 0.0), 0),
+    "negative_binomial_regression": (True, (0.7, 0.0), 0),
+    "probit_regression": (True, (0.0, 0.0), 0),
     "hinge_classifier": (True, (0.0, 0.0), 0),
     "huber_regression": (True, (0.5, 1.345), 0),
     "softmax_regression": (True, (2.0, 0.0), 0),
@@ -109,10 +112,18 @@ def exact_gradients(name: str, arguments: dict[str, Any], theta: Any) -> np.ndar
         "logistic_regression": lambda: y - 1 / (1 + np.exp(-eta)),
         "linear_regression": lambda: (y - eta) / first**2,
         "poisson_regression": lambda: y - np.exp(eta),
+        "negative_binomial_regression": lambda: (y - np.exp(eta)) / (1 + first * np.exp(eta)),
+        "probit_regression": lambda: side * mills(side * eta),
         "hinge_classifier": lambda: np.where(side * eta < 1, side, 0),
         "huber_regression": lambda: np.clip((y - eta) / first, -second, second) / first,
     }[name]()
     return design * residual[:, None]
+
+
+def mills(z: Any) -> Any:
+    """phi(z)/Phi(z)."""
+    z = np.asarray(z, dtype=float)
+    return np.exp(-z * z / 2 - log_ndtr(z)) / math.sqrt(2 * math.pi)
 
 
 def softmax_gradients(design: Any, y: Any, t: Any, classes: int, intercept: bool) -> np.ndarray:

@@ -16,6 +16,8 @@ MODELS = {
     "gaussian_mean": (False, (1.0, 0.0)),
     "gaussian_mixture": (False, (2.0, 0.0)),
     "poisson_regression": (True, (0.0, 0.0)),
+    "negative_binomial_regression": (True, (0.7, 0.0)),
+    "probit_regression": (True, (0.0, 0.0)),
     "hinge_classifier": (True, (0.0, 0.0)),
     "huber_regression": (True, (0.5, 1.345)),
     "softmax_regression": (True, (3.0, 0.0)),
@@ -208,6 +210,31 @@ def test_exp_and_softplus_are_accurate(isa, rng):
     assert relative_error(poisson, np.exp(exact)) < 2e-15
     logistic = -_core.log_likelihoods(**spec("logistic_regression", rows, 1), theta=[1.0])
     assert relative_error(logistic, np.maximum(exact, 0) + np.log1p(np.exp(-np.abs(exact)))) < 2e-15
+
+
+@pytest.mark.parametrize("isa", ISAS)
+def test_the_log_of_a_normal_tail_is_accurate(isa, rng):
+    """To a few roundings of the result and of z^2/2, against 40 digits."""
+    mpmath = pytest.importorskip("mpmath", reason="mpmath is not here to compute normal tails to many digits")
+    assert _core.use_isa(isa)
+    z = np.concatenate([rng.uniform(-40, 9, 2000), rng.uniform(-1, 1, 500), -(10.0 ** rng.uniform(1, 6, 300))])
+    found = _core.log_likelihoods(**spec("probit_regression", table(z[:, None], np.ones(len(z))), 1), theta=[1.0])
+    with mpmath.workdps(40):
+        exact = [mpmath.log(mpmath.erfc(-mpmath.mpf(x) / mpmath.sqrt(2)) / 2) for x in z]
+        errors = [abs((mpmath.mpf(f) - e) / e) for f, e in zip(found, exact, strict=True)]
+    # exp(-z^2/2) has a relative error of z^2/2 roundings, which log1p of a small tail passes on.
+    allowed = 2e-15 + np.where(z > 0, z**2 / 2, 0.0) * 2.0**-52
+    assert (np.array(errors, dtype=float) < allowed).all()
+
+
+def test_a_normal_tail_is_total():
+    eta = np.array([-np.inf, -1e308, -1e99, 40.0, 1e308, np.inf, np.nan])
+    rows = table(eta[:, None], np.ones(7))
+    loglik = _core.log_likelihoods(**spec("probit_regression", rows, 1), theta=[1.0])
+    assert loglik[2] == pytest.approx(-5e197)
+    assert (loglik[:2] < -1e199).all()
+    assert (np.abs(loglik[3:6]) < 1e-300).all()
+    assert np.isnan(loglik[6])
 
 
 def test_exp_and_softplus_are_total():

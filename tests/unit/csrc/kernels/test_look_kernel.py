@@ -6,18 +6,20 @@ import math
 
 import numpy as np
 import pytest
+from scipy.special import ndtr, softmax
 
 import pydpmc as dp
 from pydpmc import _core
 from pydpmc.data.storage import as_doubles
 from pydpmc.posterior.looks import Look
 from pydpmc.samplers.newton.look import entries, look_of
+from pydpmc.samplers.newton.softmax_features import places
 
 STEP = 2.0**-32
 THETA = 0.7
 
 
-def run_of(model, data, intercept, dim, constants=(0.0, 0.0), seed=1):
+def run_of(model, data, intercept, dim, constants=(0.0, 0.0), seed=1, weights=None):
     public = data.public
     return _core.NewtonRun(
         rows=data._rows,
@@ -28,6 +30,7 @@ def run_of(model, data, intercept, dim, constants=(0.0, 0.0), seed=1):
         constants=constants,
         dim=dim,
         seed=seed,
+        weights=weights,
     )
 
 
@@ -57,8 +60,11 @@ def terms(model, eta, y, constants, limits):
     if model == "huber_regression":
         z = (y - eta) / constants[0]
         return np.clip(z, -constants[1], constants[1]) / constants[0], (np.abs(z) < constants[1]) / constants[0] ** 2
+    if model == "probit_regression":
+        return y - ndtr(eta), np.exp(-eta * eta / 2) / math.sqrt(2 * math.pi)
     mean = np.exp(np.minimum(eta, limits[1]))
-    return np.clip(y, 0, limits[0]) - mean, np.where(eta < limits[1], mean, 0.0)
+    weight = 1 / (1 + constants[0] * mean)  # 1 for Poisson
+    return (np.clip(y, 0, limits[0]) - mean) * weight, np.where(eta < limits[1], mean * weight, 0.0)
 
 
 MODELS = {
@@ -66,12 +72,18 @@ MODELS = {
     "linear_regression": ((0.5, 0.0), (0.8, 0.0), 3.2, 4.0),
     "huber_regression": ((0.7, 1.3), (0.0, 0.0), 1.3 / 0.7, 0.7**-2),
     "poisson_regression": ((0.0, 0.0), (6.0, math.log(3.0)), 6.0, 3.0),
+    "negative_binomial_regression": ((0.4, 0.0), (6.0, math.log(3.0)), 6.0, 3.0 / 2.2),
+    "probit_regression": ((0.0, 0.0), (0.0, 0.0), 1.0, 1.0 / math.sqrt(2 * math.pi)),
 }
 
 
 def made(model, n, width, storage, rng):
     x = rng.normal(size=(n, width))
-    y = rng.poisson(1.0, size=n) if model == "poisson_regression" else rng.integers(0, 2, size=n)
+    y = (
+        rng.poisson(1.0, size=n)
+        if model in ("poisson_regression", "negative_binomial_regression")
+        else rng.integers(0, 2, size=n)
+    )
     return dp.Data(x, y.astype(float), row_norm=1.0, storage=storage)
 
 
@@ -120,6 +132,94 @@ def test_neither_order_nor_threads_nor_instruction_set_matter(model, rng):
         shuffled = dp.Data(np.zeros((1, 21)), np.zeros(1), row_norm=1.0, storage=storage)
         shuffled._rows = np.ascontiguousarray(data._rows[order])
         assert (run_of(model, shuffled, False, 21, constants).bare(**given) == expected).all()
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("outer", [False, True])
+def test_a_record_counts_as_often_as_its_weight_says(model, outer, rng):
+    """A weight that is not a number voids its record; weights of 1 change no bit."""
+    constants, limits, slope, curve = MODELS[model]
+    data, most = made(model, 300, 9, "float64", rng), 4.0
+    weights = rng.integers(0, 5, 300).astype(float)
+    weights[7] = math.nan
+    theta = rng.normal(size=9)
+    r, h = terms(model, data._rows[:, :9] @ theta, data._rows[:, 9], constants, limits)
+    w = np.nan_to_num(weights)
+    clips = {"clip": most * slope, "curvature_clip": (most * slope) ** 2 if outer else most * curve}
+    given = options(theta, limits=limits, outer=outer, **clips)
+    before = _core.isa()
+    try:
+        for isa in _core.available_isas():
+            assert _core.use_isa(isa)
+            found = run_of(model, data, False, 9, constants, weights=weights).bare(**given)
+            z = data._rows[:, :9]
+            assert np.abs(found[:9] * STEP * 3.0 - z.T @ (w * r)).max() < 300 * 3.0 * STEP + 1e-9
+            i, j = np.triu_indices(9)
+            product = z.T @ (((w * r) ** 2 if outer else w * h)[:, None] * z)
+            scale = np.where(i == j, 1.0, math.sqrt(2.0))
+            error = 300 * 2 * clips["curvature_clip"] * 3.0 / 2.0**22
+            assert np.abs(found[9:] * STEP * 2.0 / scale - product[i, j]).max() < error
+    finally:
+        _core.use_isa(before)
+    ones = run_of(model, data, False, 9, constants, weights=np.ones(300)).bare(**given)
+    assert (ones == run_of(model, data, False, 9, constants).bare(**given)).all()
+    with pytest.raises(ValueError, match="one entry per row"):
+        run_of(model, data, False, 9, constants, weights=np.ones(299))
+
+
+def softmax_terms(z, y, theta, classes, intercept):
+    """Residuals by class times rows, in the order of theta."""
+    where = places(classes, z.shape[1], intercept)
+    residual = np.eye(classes)[y.astype(int)] - softmax(z @ theta[where].T, axis=1)
+    gradient = np.empty(theta.size)
+    gradient[where] = residual.T @ z
+    return gradient
+
+
+@pytest.mark.parametrize("storage", ["float64", "float32", "fixed16"])
+@pytest.mark.parametrize("classes", [2, 3, 7])
+def test_a_softmax_sums_its_gradients_and_the_moments_of_its_rows(storage, classes, rng):
+    before = _core.isa()
+    for width, intercept in ((1, False), (3, True), (4, False), (10, True), (17, False)):
+        x, across = rng.normal(size=(333, width)), width + intercept
+        data = dp.Data(x, rng.integers(0, classes, 333).astype(float), row_norm=1.0, storage=storage)
+        radius, theta = math.hypot(1.0, intercept), 2 * rng.normal(size=classes * across)
+        values = as_doubles(data._rows, width, True)
+        z, y = values[:, :width], values[:, -1] if storage == "fixed16" else values[:, width]
+        z = np.column_stack([np.ones(len(z)), z]) if intercept else z
+        given = options(theta, radius, clip=math.sqrt(2) * radius, curvature_clip=radius**2, block_of=[0] * across)
+        constants = (float(classes), 0.0)
+        found = run_of("softmax_regression", data, intercept, theta.size, constants).bare(**given)
+        expected = softmax_terms(z, y, theta, classes, intercept)
+        assert np.abs(found[: theta.size] * STEP * 3.0 - expected).max() < 333 * 3.0 * STEP + 1e-9
+        i, j = np.triu_indices(across)
+        weight = np.where(i == j, 1.0, math.sqrt(2.0))
+        per_record = 2 * radius**2 * math.sqrt(across) / 2.0**22
+        assert np.abs(found[theta.size :] * STEP * 2.0 / weight - (z.T @ z)[i, j]).max() < 333 * per_record
+        try:
+            for isa in _core.available_isas():
+                assert _core.use_isa(isa)
+                for threads, block in ((1, 77), (2, 100)):
+                    run = run_of("softmax_regression", data, intercept, theta.size, constants)
+                    assert (run.bare(**(given | {"threads": threads, "block": block})) == found).all()
+        finally:
+            _core.use_isa(before)
+        with pytest.raises(ValueError, match="outer products"):
+            run_of("softmax_regression", data, intercept, theta.size, constants).bare(**(given | {"outer": True}))
+
+
+def test_a_record_of_a_softmax_that_is_no_class_or_not_finite_adds_nothing(rng):
+    data = dp.Data(rng.normal(size=(40, 5)), rng.integers(0, 3, 40).astype(float), row_norm=1.0)
+    rows = np.array(data._rows)
+    rows[3, 5], rows[4, 5], rows[5, 2], rows[6, 1] = math.nan, 3.0, math.inf, 1.5
+    theta = rng.normal(size=15)
+    given = options(theta, clip=math.sqrt(2), curvature_clip=1.0, block_of=[0] * 5)
+    both = []
+    for part in (rows, np.delete(rows, [3, 4, 5, 6], axis=0)):
+        some = dp.Data(np.zeros((1, 5)), np.zeros(1), row_norm=1.0)
+        some._rows = np.ascontiguousarray(part)
+        both.append(run_of("softmax_regression", some, False, 15, (3.0, 0.0)).bare(**given))
+    assert (both[0] == both[1]).all()
 
 
 def test_a_record_adds_the_same_wherever_it_stands(rng):
@@ -195,6 +295,9 @@ def test_a_look_is_unpacked_in_its_order():
     again = Look.from_dict(look.to_dict())
     assert (again.curvature == look.curvature).all()
     assert again.tau == 2.0
+    several = look_of(np.zeros(4), np.arange(7.0), [0, 0], 1.0, 2.0)
+    assert several.gradient.tolist() == [0, 1, 2, 3]
+    assert several.curvature.tolist() == [[4, 5], [5, 6]]
     apart = look_of(np.zeros(3), np.arange(7.0), [0, 1, 0], 1.0, 2.0)
     assert apart.curvature.tolist() == [[3, 0, 4], [0, 5, 0], [4, 0, 6]]
 

@@ -20,6 +20,7 @@ MODELS = {
     "logistic_regression": (0.0, 0.0),
     "linear_regression": (0.5, 0.0),
     "poisson_regression": (0.0, 0.0),
+    "negative_binomial_regression": (0.5, 0.0),
     "hinge_classifier": (0.0, 0.0),
     "huber_regression": (0.5, 1.345),
 }
@@ -64,6 +65,7 @@ def exact_gradients(data: dp.Data, model: str, intercept: bool, theta: Any) -> n
         "logistic_regression": lambda: y - 1 / (1 + np.exp(-eta)),
         "linear_regression": lambda: (y - eta) / sigma**2,
         "poisson_regression": lambda: y - np.exp(eta),
+        "negative_binomial_regression": lambda: (y - np.exp(eta)) / (1 + sigma * np.exp(eta)),
         "hinge_classifier": lambda: np.where((2 * y - 1) * eta < 1, 2 * y - 1, 0),
         "huber_regression": lambda: np.clip((y - eta) / sigma, -threshold, threshold) / sigma,
     }[model]()

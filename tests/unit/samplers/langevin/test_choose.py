@@ -90,6 +90,7 @@ MODELS_WITHOUT_PROOF = [
     dp.LinearRegression(),
     dp.PoissonRegression(),
     dp.HingeClassifier(),
+    dp.ProbitRegression(),
 ]
 
 

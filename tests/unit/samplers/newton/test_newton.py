@@ -12,12 +12,15 @@ import pydpmc as dp
 from pydpmc import _core
 from pydpmc.accounting.events.gaussian import gdp_epsilon
 from pydpmc.errors import BudgetError, InvalidArgument, UnsupportedEventError
+from pydpmc.posterior.looks import Look
 from pydpmc.running.run import core_target
 from pydpmc.samplers.newton.draws import Numbers, posterior_draws
+from pydpmc.samplers.newton.links import moments as moments_link
 from pydpmc.samplers.newton.mixtures import MixturePrior, inverse_gaussian
 from pydpmc.samplers.newton.pooling import Pooled
 from pydpmc.samplers.newton.run import NewtonRun
 from pydpmc.samplers.newton.schedule import Schedule
+from pydpmc.samplers.newton.softmax_features import SoftmaxFeatures, places, spread_nodes
 
 BUDGET = {"epsilon": 1.0, "delta": 1e-6}
 
@@ -175,6 +178,8 @@ OTHERS = {
     "linear": (dp.LinearRegression(sigma=0.5, prior=dp.Normal(scale=5.0)), {}),
     "huber": (dp.HuberRegression(sigma=0.5, prior=dp.Normal(scale=5.0)), {}),
     "poisson": (dp.PoissonRegression(prior=dp.Normal(scale=5.0)), {"y_bounds": (0.0, 20.0)}),
+    "counts": (dp.NegativeBinomialRegression(prior=dp.Normal(scale=5.0), dispersion=0.5), {"y_bounds": (0.0, 30.0)}),
+    "probit": (dp.ProbitRegression(prior=dp.Normal(scale=5.0)), {}),
 }
 
 
@@ -188,7 +193,11 @@ def test_other_models_find_the_truth(name, adjacency, rng):
     if name == "coin":
         data, truth = dp.Data((rng.random(n) < 0.3).astype(float)), np.array([math.log(3 / 7)])
     else:
-        y = rng.poisson(np.exp(eta)) if name == "poisson" else eta + 0.5 * rng.normal(size=n)
+        y = {
+            "poisson": lambda: rng.poisson(np.exp(eta)),
+            "counts": lambda: rng.poisson(np.exp(eta) * rng.gamma(2.0, 0.5, size=n)),
+            "probit": lambda: (eta + rng.normal(size=n) > 0).astype(float),
+        }.get(name, lambda: eta + 0.5 * rng.normal(size=n))()
         data = dp.Data(x, y, row_norm=1.0, **facts)
     post = dp.sample(model, data, dp.Newton(), adjacency=adjacency, epsilon=2.0, delta=1e-6, progress=False)
     (draws,) = next(iter(post.draws.values()))
@@ -247,13 +256,13 @@ def test_inverse_gaussian_variates_have_their_moments(rng):
 
 REFUSED = {
     "sigma unknown": (dp.LinearRegression(), {}, UnsupportedEventError, "known sigma"),
-    "softmax": (dp.SoftmaxRegression(classes=3), {}, UnsupportedEventError, "no proven sensitivity"),
     "hinge": (dp.HingeClassifier(), {}, UnsupportedEventError, "no proven sensitivity"),
     "no bound": (dp.LogisticRegression(), {"row_norm": None}, InvalidArgument, "row_norm"),
     "no counts": (dp.PoissonRegression(), {}, InvalidArgument, "y_bounds"),
+    "no counts either": (dp.NegativeBinomialRegression(), {}, InvalidArgument, "y_bounds"),
     "negative counts": (dp.PoissonRegression(), {"y_bounds": (-1.0, 5.0)}, InvalidArgument, "y_bounds"),
     "flat": (dp.LogisticRegression(prior=dp.Flat()), {"n": 30}, UnsupportedEventError, "Flat"),
-    "groups": (dp.LogisticRegression(), {"grouped": True, "max_group_size": 2}, UnsupportedEventError, "groups"),
+    "groups of any size": (dp.LogisticRegression(), {"grouped": True}, InvalidArgument, "max_group_size"),
 }
 
 
@@ -263,6 +272,119 @@ def test_what_has_no_proof_or_no_use_is_refused(name):
     public = dp.Public(**({"n": 1000, "columns": ("a", "b"), "has_target": True, "row_norm": 1.0} | facts))
     with pytest.raises(error, match=message):
         dp.plan(model, public, dp.Newton(), **BUDGET)
+
+
+def test_outer_products_of_a_softmax_are_refused():
+    public = dp.Public(n=1000, columns=("a",), has_target=True, row_norm=1.0)
+    with pytest.raises(UnsupportedEventError, match="outer"):
+        dp.plan(dp.SoftmaxRegression(), public, dp.Newton(curvature="outer"), **BUDGET)
+
+
+@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_a_softmax_finds_the_differences_of_its_classes(adjacency, intercept, rng, tmp_path):
+    n, classes = 40_000, 3
+    x = rng.uniform(-1, 1, size=(n, 2)) / math.sqrt(2)
+    beta, alpha = np.array([[1.0, 0.0], [0.0, 1.5], [-1.0, -0.5]]), 0.4 * intercept * np.array([0.0, 1.0, -1.0])
+    y = (alpha + x @ beta.T + rng.gumbel(size=(n, classes))).argmax(axis=1).astype(float)
+    data = dp.Data(x, y, row_norm=1.0, public_n=n if intercept else None)
+    model = dp.SoftmaxRegression(prior=dp.Normal(scale=3.0), intercept=intercept, classes=classes)
+    post = dp.sample(model, data, dp.Newton(), adjacency=adjacency, epsilon=2.0, delta=1e-6, progress=False)
+    draws = post.draws["beta"][0].reshape(-1, classes, 2)
+    apart, truth = draws[:, 1:] - draws[:, :1], beta[1:] - beta[:1]
+    assert (np.abs(apart.mean(axis=0) - truth) / apart.std(axis=0)).max() < 5
+    assert apart.std(axis=0).max() < 0.4
+    assert post.looks[0].curvature.shape == (2 + intercept, 2 + intercept)
+    post.save(tmp_path / "post.npz")
+    assert dp.Posterior.load(tmp_path / "post.npz").looks[0].theta.size == classes * (2 + intercept)
+    with pytest.raises(InvalidArgument, match="softmax"):
+        _ = post.information
+
+
+def test_the_surrogate_of_a_softmax_has_the_moments_and_derivatives_it_states(rng):
+    nodes = spread_nodes(4)
+    assert np.abs(nodes.mean(axis=0)).max() < 1e-12
+    assert np.abs(nodes.T @ nodes / len(nodes) - np.eye(4)).max() < 1e-12
+    moments = np.array([[1.0, 0.1, -0.2], [0.1, 0.5, 0.1], [-0.2, 0.1, 0.4]])
+    features = SoftmaxFeatures(1000.0, moments_link(), 1.0, [0, 0, 0], 3)
+    theta, move = rng.normal(size=9), 1e-5 * rng.normal(size=9)
+    features.fit([Look(theta, np.zeros(9), 1000.0 * moments, 1.0, 1e-6)])
+    assert np.abs(features.Q - moments).max() < 1e-6
+    expected = features.expected(theta, theta + move)
+    assert expected == pytest.approx(features.curvature(theta + move / 2) @ move, rel=1e-4, abs=1e-9)
+    assert np.linalg.eigvalsh(features.curvature(theta)).min() > -1e-9
+    assert features.expected(theta + move, theta) == pytest.approx(-expected)
+    assert places(2, 3, True).tolist() == [[0, 2, 3], [1, 4, 5]]
+    assert places(2, 2, False).tolist() == [[0, 1], [2, 3]]
+
+
+@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+def test_groups_cost_their_largest_size_and_find_the_truth(adjacency, rng):
+    n = 60_000
+    x = rng.uniform(-1, 1, size=(n, 2)) / math.sqrt(2)
+    truth = np.array([1.0, -1.5])
+    y = (rng.random(n) < 1 / (1 + np.exp(-0.3 - x @ truth))).astype(float)
+    data = dp.Data(x, y, row_norm=1.0, groups=rng.integers(0, 40_000, n), max_group_size=2)
+    single = dp.Data(x, y, row_norm=1.0)
+    plan, alone = (dp.plan(MODEL, d.public, dp.Newton(), adjacency=adjacency, **BUDGET) for d in (data, single))
+    assert plan.settings.mu == alone.settings.mu
+    assert plan.settings.noise(0.1)[0] == pytest.approx(2 * alone.settings.noise(0.1)[0], rel=1e-4)
+    assert 0.099 < plan.settings.price(*plan.settings.noise(0.1)) <= 0.1
+    assert plan.guarantee.unit == "one group"
+    post = plan.run(data, progress=False)
+    draws = post.draws["beta"][0]
+    assert (np.abs(draws.mean(axis=0) - truth) / draws.std(axis=0)).max() < 5
+
+
+@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+def test_weighted_records_answer_for_those_they_stand_for(adjacency, rng):
+    """Half of the outcomes 1 were sampled: with weights the intercept is that of the population."""
+    n = 60_000
+    x = rng.uniform(-1, 1, size=(n, 2)) / math.sqrt(2)
+    truth = np.array([0.4, 1.0, -1.5])
+    y = (rng.random(n) < 1 / (1 + np.exp(-truth[0] - x @ truth[1:]))).astype(float)
+    kept = (y == 0) | (rng.random(n) < 0.5)
+    weights = np.where(y == 1, 2.0, 1.0)[kept]
+    facts = {"sample_weight": weights, "max_weight": 2.0}
+    data = dp.Data(x[kept], y[kept], row_norm=1.0, public_n=int(kept.sum()), **facts)
+    plan = dp.plan(MODEL, data.public, dp.Newton(), adjacency=adjacency, epsilon=2.0, delta=1e-6)
+    post = plan.run(data, progress=False)
+    draws = np.concatenate([post.draws["intercept"], post.draws["beta"]], axis=2)[0]
+    assert (np.abs(draws.mean(axis=0) - truth) / draws.std(axis=0)).max() < 5
+    assert [look.outer for look in post.looks] == [False] * (len(post.looks) - 1) + [True]
+    assert post.information.prior.shape == (3,)
+    assert plan.settings.noise(0.1)[0] == pytest.approx(
+        2 * dp.plan(MODEL, dataclasses.replace(data.public, max_weight=None), dp.Newton(), adjacency=adjacency,
+                    **BUDGET).settings.noise(0.1)[0], rel=1e-4)  # fmt: skip
+
+
+def test_the_spread_of_weights_widens_the_posterior(rng):
+    """Without privacy: n records of weight 1 and 3 by chance know as much as n (E w)^2 / E w^2 records."""
+    n = 40_000
+    x = rng.uniform(-1, 1, size=(n, 2)) / math.sqrt(2)
+    y = (rng.random(n) < 1 / (1 + np.exp(-x @ [1.0, -1.0]))).astype(float)
+    weights = rng.choice([1.0, 3.0], size=n)
+    spreads = []
+    for facts in ({}, {"sample_weight": weights, "max_weight": 4.0}):
+        data = dp.Data(x, y, row_norm=1.0, **facts)
+        post = dp.sample(MODEL, data, dp.Newton(draws=20_000), private=False, seed=1, progress=False)
+        spreads.append(post.draws["beta"][0].std(axis=0))
+    assert spreads[1] / spreads[0] == pytest.approx(math.sqrt(5.0 / 4.0), rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("model", "newton", "error", "message"),
+    [
+        (dp.SoftmaxRegression(), {}, UnsupportedEventError, "sample_weight: SoftmaxRegression"),
+        (MODEL, {"curvature": "outer"}, InvalidArgument, "outer"),
+        (MODEL, {"looks": 1}, InvalidArgument, "looks must be at least 2"),
+        (MODEL, {"shares": [1.0]}, InvalidArgument, "looks must be at least 2"),
+    ],
+)
+def test_weights_are_refused_where_their_variance_cannot_be_seen(model, newton, error, message):
+    public = dp.Public(n=1000, columns=("a", "b"), has_target=True, row_norm=1.0, max_weight=3.0)
+    with pytest.raises(error, match=message):
+        dp.plan(model, public, dp.Newton(**newton), **BUDGET)
 
 
 def test_a_gaussian_mean_is_sent_to_its_closed_form():
