@@ -20,6 +20,10 @@ MADE_ELSEWHERE = {
     "common.py",
     "chosen.cpp",
     "mutant.hpp",
+    "tasks.md",
+    "changelog.md",
+    "security.md",
+    "conduct.md",
 }
 LABELS = re.compile(
     r"[Pp]apers/00\d|math\.md|house\.md|newton_prototype|shared/(?:design|papers|tools)|\b[Bb]ars? [A-Z]\d\b|/work/"

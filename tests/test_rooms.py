@@ -35,7 +35,7 @@ def note(frame, event, argument):
 
 threading.setprofile(note)
 sys.setprofile(note)
-dp.sample(dp.LogisticRegression(), data, dp.SGLD(), epsilon=3.0, delta=1e-6)
+dp.sample(dp.LogisticRegression(), data, dp.SGLD(), epsilon=3.0, delta=1e-6, anyway=True)
 sys.setprofile(None)
 threading.setprofile(None)
 print(*sorted(name for name in entered if name.startswith("pydpmc.")), sep="\\n")

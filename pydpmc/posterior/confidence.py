@@ -19,6 +19,7 @@ Floats = npt.NDArray[np.float64]
 MOST_SPREADS, LEAST_SPREADS = 1000, 300
 WORK = 2e9  # approximate number of multiplications over all spreads
 AT_ONCE = 4e6  # matrix entries in memory at a time
+FEWEST_DRAWS = 6  # of five draws that the prior pulls, 90 % intervals cover 86.6 % of the truths
 NARROW_ERROR = 0.05  # Student's t suffices if errors of the spread add at most this share of the variance
 BISECTIONS = 45
 SEED = 20150613  # fixed, so that the same draws always give the same interval
@@ -142,6 +143,11 @@ def _plausible(known: Known, size: int, unbounded: float) -> Iterator[tuple[Floa
     Spreads are drawn from the inverse Wishart law under which `size` parameters jointly follow Hotelling's law.
     """
     dim = len(known.prior)
+    if known.count < FEWEST_DRAWS:
+        raise InvalidArgument(
+            f"{known.count:.3g} draws do not show how far the prior pulls them; take at least {FEWEST_DRAWS}, or a "
+            "wider prior"
+        )
     total = _size(known)
     values, vectors = np.linalg.eigh(known.spread)
     seen = values > 1e-9 * values[-1]
