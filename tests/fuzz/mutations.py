@@ -1,9 +1,14 @@
 """Damage for files: changed, removed, inserted and repeated bytes; other values at any place of a JSON document."""
 
 import copy
+import signal
+import time
+from contextlib import contextmanager
 
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+
+ONE_EXAMPLE, ALL_EXAMPLES = 20.0, 240.0  # seconds of CPU
 
 EDITS = st.lists(
     st.tuples(
@@ -51,23 +56,57 @@ def changed(document, changes):
                 break
             key = list(place)[step % len(place)] if isinstance(place, dict) else step % len(place)
             if last or not isinstance(place[key], (dict, list)):
-                place[key] = value
+                place[key] = copy.deepcopy(value)  # a later change may go into it: it must not change the examples
                 break
             place = place[key]
     return document
 
 
+class TooLong(AssertionError):
+    """A file that keeps its reader busy is as bad as one that crashes it."""
+
+
+@contextmanager
+def at_most(seconds):
+    """Raise TooLong after so many seconds of this process's own time: a busy machine changes nothing."""
+
+    def ring(*_):
+        raise TooLong(f"still busy with one file after {seconds} s")
+
+    before = signal.signal(signal.SIGPROF, ring)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        signal.signal(signal.SIGPROF, before)
+
+
 def fuzz(check, strategy, examples):
-    """Call `check` with so many examples: always the same few, or others every night."""
+    """Call `check` with so many examples: always the same few, or others every night.
+
+    An example that takes too long fails. So that a night is bounded, no more are tried after `ALL_EXAMPLES` seconds,
+    and what fails is made smaller but not explained, which takes far longer than finding it.
+    """
     few = examples < 100
-    phases = [Phase.explicit, Phase.generate] if few else None
-    options = {} if phases is None else {"phases": phases}
+    end, failed = time.process_time() + ALL_EXAMPLES, []
+
+    def bounded(example):
+        if not failed and time.process_time() > end:
+            return
+        try:
+            with at_most(ONE_EXAMPLE):
+                check(example)
+        except BaseException:
+            failed.append(True)
+            raise
+
     rules = settings(
         max_examples=examples,
         deadline=None,
         derandomize=few,
         database=None,
         suppress_health_check=list(HealthCheck),
-        **options,
+        phases=[Phase.explicit, Phase.generate, *([] if few else [Phase.shrink])],
     )
-    rules(given(strategy)(check))()
+    rules(given(strategy)(bounded))()

@@ -293,7 +293,27 @@ def test_text_that_is_no_utf8_in_a_parquet_file_is_another_level_and_no_error(tm
     assert np.array_equal(*stored, equal_nan=True)
 
 
+def test_an_example_that_takes_too_long_fails(monkeypatch):
+    def busy(_):
+        while True:
+            pass
+
+    monkeypatch.setattr(mutations, "ONE_EXAMPLE", 0.05)
+    with pytest.raises(mutations.TooLong):
+        fuzz(busy, st.just(None), 1)
+
+
+def test_no_more_examples_are_tried_after_all_their_time(monkeypatch):
+    tried = []
+    monkeypatch.setattr(mutations, "ALL_EXAMPLES", -1.0)
+    fuzz(tried.append, st.integers(), 20)
+    assert tried == []
+
+
 def test_the_mutations_do_change_things():
     assert edited(b"abc", [("flip", 0, 0, b"")]) == b"`bc"
     assert edited(b"abc", [("remove", 1, 1, b""), ("insert", 0, 0, b"x")]) == b"xac"
     assert changed({"a": [1, 2], "b": 3}, [([0, 1], "new")]) == {"a": [1, "new"], "b": 3}
+    shared = {"type": {}}  # one object of all examples, which grew into itself: the nightly job never ended
+    assert changed({"a": 1}, [([0], shared), ([0, 0], shared)]) == {"a": {"type": {"type": {}}}}
+    assert shared == {"type": {}}
