@@ -20,6 +20,14 @@ def line(eta, rng):
     return eta + 0.5 * rng.normal(size=len(eta))
 
 
+def probit(eta, rng):
+    return (eta + rng.normal(size=len(eta)) > 0).astype(float)
+
+
+def spread_counts(eta, rng):
+    return rng.poisson(np.exp(eta) * rng.gamma(2.0, 0.5, size=len(eta))).astype(float)
+
+
 def counts(eta, rng):
     return rng.poisson(np.exp(eta)).astype(float)
 
@@ -30,6 +38,16 @@ CASES = {
     "logistic, rare": (dp.LogisticRegression, logistic, {}, 26_000, 11, -3.0, "replace"),
     "linear": (dp.LinearRegression, line, {"sigma": 0.5}, 5000, 5, 0.0, "replace"),
     "poisson": (dp.PoissonRegression, counts, {}, 20_000, 5, 0.0, "replace"),
+    "probit": (dp.ProbitRegression, probit, {}, 5000, 5, 0.0, "replace"),
+    "negative binomial": (
+        dp.NegativeBinomialRegression,
+        spread_counts,
+        {"dispersion": 0.5},
+        20_000,
+        5,
+        0.0,
+        "add_remove",
+    ),
 }
 
 
@@ -39,7 +57,8 @@ def test_ninety_percent_intervals_cover_in_ninety_percent_of_data_sets(name, rng
     kind, draw, options, n, columns, intercept, adjacency = CASES[name]
     prior = {"intercept": dp.Normal(scale=2.5), "beta": dp.Normal(scale=2.5)}
     model = kind(prior=prior, intercept=True, **options)
-    facts = {"y_bounds": (0.0, 20.0)} if kind is dp.PoissonRegression else {}
+    most = {dp.PoissonRegression: 20.0, dp.NegativeBinomialRegression: 40.0}.get(kind)
+    facts = {} if most is None else {"y_bounds": (0.0, most)}
     inside = []
     for _ in range(SETS):
         x = rng.uniform(-1, 1, size=(n, columns))
@@ -52,4 +71,28 @@ def test_ninety_percent_intervals_cover_in_ninety_percent_of_data_sets(name, rng
     share = np.mean(inside)
     error = np.mean(inside, axis=1).std() / math.sqrt(SETS)
     print(f"{name}: {share:.3f} +- {error:.3f}")
+    assert 0.88 - 3 * error < share < 0.93 + 3 * error
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+def test_differences_between_the_classes_of_a_softmax_are_covered(adjacency, rng):
+    n, columns, classes = 20_000, 3, 3
+    model = dp.SoftmaxRegression(prior=dp.Normal(scale=2.5), intercept=True, classes=classes)
+    inside = []
+    for _ in range(SETS):
+        x = rng.uniform(-1, 1, size=(n, columns))
+        beta, intercept = 0.5 * rng.normal(size=(classes, columns)), 0.5 * rng.normal(size=classes)
+        y = (intercept + x @ beta.T + rng.gumbel(size=(n, classes))).argmax(axis=1).astype(float)
+        data = dp.Data(x, y, row_norm=math.sqrt(columns), public_n=n)
+        post = dp.sample(
+            model, data, dp.Newton(draws=1000), epsilon=1.0, delta=1e-6, adjacency=adjacency, progress=False
+        )
+        draws = post.draws["beta"][0].reshape(-1, classes, columns)
+        low, high = np.quantile(draws[:, 1:] - draws[:, :1], (0.05, 0.95), axis=0)
+        truth = beta[1:] - beta[:1]
+        inside.append(((low < truth) & (truth < high)).ravel())
+    share = np.mean(inside)
+    error = np.mean(inside, axis=1).std() / math.sqrt(SETS)
+    print(f"softmax, {adjacency}: {share:.3f} +- {error:.3f}")
     assert 0.88 - 3 * error < share < 0.93 + 3 * error

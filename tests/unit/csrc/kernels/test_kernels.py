@@ -192,7 +192,7 @@ def test_batch_sums_of_squares_are_exact_integers(model, count, clip, rng):
     found = _core.ratio_sum(**arguments, current=a, proposal=b, clip=clip, bits=25, index=index)
     assert found[0] == sum(each)
     assert found[1] == sum(q * q for q in each)
-    if clip < 1e-6 and model != "hinge_classifier":  # the hinge is flat for some
+    if clip < 1e-6 and model not in ("hinge_classifier", "probit_regression"):  # these are flat for some
         assert found[1] == count * 4**25  # every ratio at the clip: the largest sum there is
 
 
