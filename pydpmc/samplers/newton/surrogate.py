@@ -107,15 +107,21 @@ class GaussianFeatures:
         self._fitted = True
 
     def _update(self, moments: Floats, sd: float) -> None:
-        """Take the moments over, off-diagonal entries shrunk by the energy that their noise does not explain."""
+        """Take the moments over, off-diagonal entries shrunk by the energy that their noise does not explain.
+
+        They are shrunk towards b Q_ii Q_jj: indicators that are independent have such moments, and b is 0 for columns
+        that are centred.
+        """
         self.sd, noise = sd, sd**2 / 2.0
         diagonal = np.maximum(np.diag(moments), 0.1 * sd)
         beside = self.released & ~np.eye(len(moments), dtype=bool)
         scale = np.outer(diagonal, diagonal) * beside
-        excess = float((moments[beside] ** 2).sum() - beside.sum() * noise)
+        target = float((moments * scale).sum()) / max(float((scale**2).sum()), 1e-300) * scale
+        rest = (moments - target) * beside
+        excess = float((rest**2).sum() - beside.sum() * noise)
         typical = max(0.0, excess / max(float(scale.sum()), 1e-300))
         keep = typical * scale / (typical * scale + noise)
-        shrunk = np.diag(diagonal) + keep * moments
+        shrunk = np.diag(diagonal) + target + keep * rest
         if self.constant is not None:
             shrunk[0, 0] = self.constant**2
         self._set(nonnegative(shrunk, 0.1 * sd))
