@@ -19,7 +19,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from .surrogate import GaussianFeatures
+from .surrogate import NODES, WEIGHTS, GaussianFeatures
 
 Floats = npt.NDArray[np.float64]
 SEEN = (0.25, 0.6)  # mean square of the coefficients, over the prior's variances, at which the weight is 0 and 1
@@ -28,14 +28,6 @@ MOST_CHAINS, FEWEST_CHAINS, PER_CHAIN = 20_000, 500, 8
 BURN_IN, THIN = 48, 6
 ACCEPTED = (0.25, 0.5)
 WIDER = 0.5  # than the normal approximation, over sqrt(dim), are the proposals: tails of the posterior may be longer
-
-
-def _nodes() -> tuple[Floats, Floats]:
-    z, w = np.polynomial.hermite_e.hermegauss(21)
-    return z, w / w.sum()
-
-
-NODES, WEIGHTS = _nodes()
 
 
 class Random(Protocol):
