@@ -12,14 +12,14 @@ data = dp.Data(x, y, x_bounds=(-1, 1), y_bounds=(-3, 3), columns=["slope"])
 prior = {"beta": dp.Normal(scale=2.0), "intercept": dp.Normal(scale=2.0), "sigma": dp.Normal(scale=2.0)}
 model = dp.LinearRegression(prior=prior, intercept=True)
 
-sampler = dp.Barker(steps=4000, n0=200, scale=0.1, clip=0.6)
+sampler = dp.Barker(steps=4000, n0=50, scale=0.2, clip=1.2)
 plan = dp.plan(model, data.public, sampler, init=[0.0, 0.0, np.log(0.5)])
 print(plan, "\n")
 
-post = plan.run(data, progress=False)
+post = plan.run(data, progress=False, anyway=True)  # wide: n0 stands for 50 records
 print(post)
 
-looked = plan.run(data, progress=False, unsafe_diagnostics=True)  # only on data that may be looked at
+looked = plan.run(data, progress=False, anyway=True, unsafe_diagnostics=True)  # only on data that may be looked at
 print(f"\nclipped: {looked.unsafe.clipped_share:.2%} of the ratios. {looked.guarantee.statement()}")
 assert post.private
 assert not looked.private

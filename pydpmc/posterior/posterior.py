@@ -271,7 +271,7 @@ class Posterior(OfLooks):
         --------
         >>> import tempfile, numpy as np, pydpmc as dp
         >>> data = dp.Data(np.r_[np.ones(700), np.zeros(300)])
-        >>> post = dp.sample(dp.BernoulliLogit(), data, dp.Barker(steps=100, scale=0.1), progress=False)
+        >>> post = dp.sample(dp.BernoulliLogit(), data, dp.Barker(steps=100, scale=0.1), anyway=True, progress=False)
         >>> path = tempfile.mkdtemp() + "/post.npz"
         >>> post.save(path)
         >>> dp.Posterior.load(path).guarantee == post.guarantee

@@ -240,8 +240,8 @@ class Safekeeping:
 
     def _identity(self) -> dict[str, Any]:
         facts = {
-            "plan": self._plan.describe(),
-            "public facts": dataclasses.asdict(self._plan.public),
+            "plan": {name: value for name, value in self._plan.describe().items() if name != "outlook"},
+            "public facts": self._plan.public.to_dict(),
             "guarantee": self._plan.guarantee.to_dict(),
             "draws or warmup": dataclasses.asdict(self._release),
             "version of pydpmc": __version__,

@@ -39,11 +39,11 @@ sampler = {
     "NUTS": lambda steps: dp.NUTS(draws=2, warmup=20, max_depth=1),
 }[name]
 private = {"private": False} if name == "NUTS" else {}
-dp.plan(dp.LogisticRegression(), small.public, sampler(5), **private).run(small, threads=2, progress=False)  # imports
+dp.plan(dp.LogisticRegression(), small.public, sampler(5), **private).run(small, threads=2, progress=False, anyway=True)
 data, made = grown(lambda: dp.Data(x, y, row_norm=2.0, storage=storage))
 del x, y
 plan = dp.plan(dp.LogisticRegression(), data.public, sampler(10), **private)
-post, ran = grown(lambda: plan.run(data, threads=2, progress=False))
+post, ran = grown(lambda: plan.run(data, threads=2, progress=False, anyway=True))
 draws = sum(values.nbytes for values in post.draws.values())
 print(json.dumps({"rows": data._rows.nbytes, "made": made, "ran": ran, "draws": draws}))
 """

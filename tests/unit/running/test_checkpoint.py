@@ -242,7 +242,7 @@ KILLED = """
     ledger = dp.Ledger(folder / "study.ledger", epsilon=10, delta=1e-6)
     path, done = folder / "run.ckpt", 0
     def run():
-        return plan.run(data, ledger=ledger, checkpoint=path, warmup=0, threads=1, progress=False)
+        return plan.run(data, ledger=ledger, checkpoint=path, warmup=0, threads=1, progress=False, anyway=True)
     for kill in range(kills):
         child = os.fork()
         if child == 0:
