@@ -12,6 +12,7 @@ from .planning.max_step_size import max_step_size
 from .planning.plan import Plan, plan
 from .posterior.posterior import Posterior
 from .quantiles.quantiles import PrivateBounds, Quantiles, private_bounds, private_quantiles
+from .quantiles.shares import Shares, private_shares
 from .running.run import sample
 from .samplers import *  # noqa: F403
 
@@ -30,12 +31,14 @@ __all__ = [
     "Public",
     "Quantiles",
     "Schema",
+    "Shares",
     "StudentT",
     "accounting",
     "max_step_size",
     "plan",
     "private_bounds",
     "private_quantiles",
+    "private_shares",
     "sample",
 ]
 __all__ += models.__all__
