@@ -13,6 +13,7 @@ from .planning.max_step_size import max_step_size
 from .planning.plan import Plan, plan
 from .posterior.posterior import Posterior
 from .quantiles.quantiles import PrivateBounds, Quantiles, private_bounds, private_quantiles
+from .quantiles.shares import Shares, private_shares
 from .running.rehearsal import Rehearsal
 from .running.run import sample
 from .samplers import *  # noqa: F403
@@ -34,6 +35,7 @@ __all__ = [
     "Quantiles",
     "Rehearsal",
     "Schema",
+    "Shares",
     "StudentT",
     "accounting",
     "compare",
@@ -41,6 +43,7 @@ __all__ = [
     "plan",
     "private_bounds",
     "private_quantiles",
+    "private_shares",
     "sample",
 ]
 __all__ += models.__all__

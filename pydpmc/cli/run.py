@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ..data.data import Data
     from ..posterior.posterior import Posterior
     from .study import Study
 
@@ -26,6 +27,13 @@ def add(commands: Any) -> None:
     parser.add_argument("--overwrite", action="store_true", help="replace outputs that exist")
     parser.add_argument("--anyway", action="store_true", help="run also a plan that public facts say is hopeless")
     parser.add_argument("--quiet", action="store_true", help="no progress, no plan, no table")
+    parser.add_argument(
+        "--check-levels",
+        type=float,
+        metavar="EPSILON",
+        help="first release how many records have each level of the target, at this cost of its own, and stop before "
+        "the run if a level seems to have none (a typo in levels or positive)",
+    )
     parser.set_defaults(run=run)
 
 
@@ -45,6 +53,8 @@ def run(arguments: Namespace) -> None:
     for name in ("ledger", "checkpoint"):
         if name in options:
             options[name] = study.path(options[name])
+    if arguments.check_levels is not None:
+        _check_levels(study, data, arguments.check_levels, planned.adjacency, options.get("ledger"))
     with study.file.errors_at("run"):
         post = planned.run(data, progress=not arguments.quiet, **options)
     _write(study, post)
@@ -52,6 +62,29 @@ def run(arguments: Namespace) -> None:
         run_of, left = (post.ledger_entry[key] for key in ("run", "epsilon left after this run"))
         print(f"{post.ledger_entry['ledger']}: this was run {run_of}; epsilon = {left:g} is left for one more run")
     print(f"\n{post}" if not arguments.quiet else post.verdict)
+
+
+def _check_levels(study: Study, data: Data, epsilon: float, adjacency: str, ledger: Any) -> None:
+    """Release the shares of the target's levels, and stop where one of them shows no record."""
+    from ..data.schema import Binary
+    from ..quantiles.shares import private_shares
+
+    target = study.schema.columns[str(study.schema.target)]
+    levels = data.public.target_levels
+    if isinstance(target, Binary):
+        levels = (f"not {target.positive}", str(target.positive))
+    if levels is None:
+        raise study.file.error("--check-levels: the target is a number, and has no levels", "schema", "target")
+    with study.file.errors_at("schema"):
+        found = private_shares(data, levels, epsilon=epsilon, adjacency=adjacency, ledger=ledger)  # type: ignore[arg-type]
+    print(f"{found}\n(released at epsilon = {epsilon:g}, beside what the run costs)\n")
+    if found.absent:
+        raise study.file.error(
+            f"target: no sign of a record with {', '.join(map(repr, found.absent))}; check how the levels are spelt. "
+            "The run was not started; the check is spent",
+            "schema",
+            "target",
+        )
 
 
 def _check_outputs(study: Study, overwrite: bool) -> None:

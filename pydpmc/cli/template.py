@@ -31,6 +31,9 @@ missing_values = [""]  # texts that stand for a missing value, such as "?" or "N
 # number:   {{kind = "number", low = 0, high = 100}}, also transform = ["log1p", "standardise"]
 # category: {{kind = "category", levels = ["a", "b"]}}, also reference = "a", unknown = "other", missing = "level"
 # binary:   {{kind = "binary", positive = "yes"}}
+# A level that is spelt otherwise than in the records fits a meaningless model and spends the budget. The small release
+# `pydpmc run {name} --check-levels 0.05` shows how many records have each level of the target, and stops if one has
+# none.
 """
 TAIL = """
 [model]

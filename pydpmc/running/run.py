@@ -15,6 +15,7 @@ from .. import _core
 from ..accounting import Guarantee
 from ..checks import whole, yes_or_no
 from ..data.data import Data, require_data
+from ..data.schema import Schema
 from ..errors import InvalidArgument
 from ..ledger.ledger import Ledger
 from ..models import Model
@@ -26,6 +27,7 @@ from ..posterior.stats import sampler_stats
 from ..samplers.barker.settings import Settings
 from ..samplers.base import Sampler, target_arguments
 from .core_calls import core_errors, stoppable, usable_threads
+from .formulas import of_formula, refuse_leftovers
 from .progress import Progress, say_resumed
 from .safekeeping import Safekeeping
 from .warnings_of_run import refuse_hopeless, warn_of_convergence
@@ -126,8 +128,8 @@ Plan.run = run
 
 
 def sample(
-    model: Model,
-    data: Data,
+    model: Model | str,
+    data: Any,
     sampler: Sampler | None = None,
     *,
     epsilon: float | None = None,
@@ -139,11 +141,19 @@ def sample(
     earlier: Sequence[Guarantee] = (),
     assumptions: Sequence[str] = (),
     purpose: str = "posterior",
+    schema: Schema | None = None,
+    family: str | None = None,
+    prior: Any = None,
+    public_n: int | None = None,
     **run_options: Any,
 ) -> Posterior:
     """Plan, then run: posterior draws of `model` given `data` within a privacy budget.
 
-    Takes the arguments of `plan` (with the data in place of its public facts) and of `run`.
+    Takes the arguments of `plan` (with the data in place of its public facts) and of `run`. In place of a model a
+    formula can be given, a table in place of data, and `schema`, the declarations of its columns:
+    ``dp.sample("owns ~ age * sex", table, schema=schema, epsilon=1.0, delta=1e-6)``. Then `family`
+    (``"logistic"``, ``"softmax"``, ``"linear"``, ``"huber"``, ``"poisson"``) and `prior` say more of the model,
+    `public_n` of the data.
 
     Examples
     --------
@@ -153,6 +163,10 @@ def sample(
     >>> post.guarantee.epsilon(1e-6) <= 1.0
     True
     """
+    if isinstance(model, str):
+        model, data = of_formula(model, data, schema, family, prior, public_n)
+    else:
+        refuse_leftovers(schema, family, prior, public_n)
     require_data(data)
     planned = plan(
         model,

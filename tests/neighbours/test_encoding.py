@@ -237,3 +237,20 @@ def test_a_cell_or_row_of_another_shape_voids_its_own_record(cell):
         assert data.public == plain.public
         np.testing.assert_array_equal(data._rows[others], plain._rows[others])
         assert np.isnan(data._rows[3, 2])
+
+
+def test_a_hostile_record_under_a_formula_leaves_all_other_rows():
+    """A formula is compiled to a schema before a record is read, so that no level and no centre comes from records."""
+    pytest.importorskip("formulaic", reason="formulaic is not installed (extra pydpmc[formula])")
+    from pydpmc.data.schema.formula import design_of
+
+    scheme = hostile.schema()
+    target = scheme.target
+    names = [name for name in scheme.features if name.isidentifier()][:3]
+    made_of = f"{target} ~ {names[0]} * {names[1]} + {' + '.join(names)}"
+    design = design_of(made_of, scheme)
+    plain = made(lambda: design.schema.data(hostile.READERS["object arrays"](hostile.PLAIN)))
+    for value in hostile.ALL:
+        for name in (*names, target):
+            table = hostile.READERS["object arrays"](hostile.with_record(name, value))
+            agree_but_for_the_record(plain, made(lambda t=table: design.schema.data(t)))

@@ -337,6 +337,17 @@ def test_a_study_is_charged_resumed_and_refused(study, capsys):
     assert re.search(r"there remains epsilon = 0\.\d+", capsys.readouterr().err)
 
 
+def test_a_misspelt_level_of_the_target_stops_a_study_before_its_run(study, capsys):
+    edited(study, 'positive = ">50K"', 'positive = ">50k"')
+    assert main(["run", str(study), "--check-levels", "0.5"]) == 1
+    out = capsys.readouterr()
+    assert "no sign of a record with '>50k'" in out.err
+    assert "released at epsilon = 0.5" in out.out
+    assert not (study.parent / "post.npz").exists()
+    edited(study, 'positive = ">50K"', 'positive = ">50K"')
+    assert main(["run", str(study), "--check-levels", "0.5"]) == 0
+
+
 @pytest.mark.parametrize("sampler", ["NUTS", "PosteriorSample", "Langevin"])
 def test_a_study_takes_every_sampler_of_a_model(sampler, study):
     edited(study, 'type = "Barker"\nsteps = 200\nscale = 0.05', f'type = "{sampler}"')
