@@ -33,6 +33,7 @@ SOURCES = {place: name for name, place in PLACES.items() if name.endswith(".md")
 LINK = re.compile(r"(\]\()([^)\s:#]+)(#[^)]*)?(\))")
 FENCE = re.compile(r"^(```.*?^```[ ]*$)", re.MULTILINE | re.DOTALL)
 LIST = re.compile(r"^(?![-*] |\d+\. |\s|\||#|>|$)(.+)\n(?=(?:[-*]|\d+\.) )", re.MULTILINE)
+PRIME = re.compile(r"<msup>(<mi>[^<]*</mi>)<mi>(&#x02032;)</mi></msup>")  # raised by its glyph already
 FORMULA = re.compile(r'<(span|div) class="arithmatex">(.*?)</\1>', re.DOTALL)
 
 
@@ -81,4 +82,5 @@ def _link(found: re.Match[str], place: str) -> str:
 def _typeset(found: re.Match[str]) -> str:
     formula = found[2].strip()[2:-2].replace("&amp;", "&").replace("&lt;", "<").replace("&gt;", ">")
     display = "block" if found[1] == "div" else "inline"
-    return latex2mathml.converter.convert(formula, display=display)
+    made = latex2mathml.converter.convert(formula, display=display)
+    return PRIME.sub(r'<mrow>\1<mo lspace="0" rspace="0">\2</mo></mrow>', made)
