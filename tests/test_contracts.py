@@ -67,7 +67,7 @@ MAY_LEAVE_OF_CONJUGATE = {f"plan.{name}": PUBLIC for name in ("draws", "noise")}
 MAY_LEAVE_OF_NEWTON = {
     f"plan.{name}": PUBLIC
     for name in ("looks", "shares", "curvature", "curvature_share", "residual_clip", "draws", "mu")
-}
+} | {f"agreement.{name}": CHARGED for name in ("chi_square", "degrees", "curved", "predictor_sd")}
 MAY_LEAVE_OF_HYBRID = {f"plan.{name}": PUBLIC for name in ("chain", "share")} | {
     f"plan.start.{name}": PUBLIC for name in ("sampler", "draws", "steps", "w", "noise")
 }
@@ -80,6 +80,8 @@ ABSENT = {
     "unsafe",
     "sampler_stats",
     "ledger_entry",
+    "agreement",  # of Newton's looks alone
+    "schema",  # public; of data that a schema made
 }  # None unless their conditions are met, which the tests below pin down
 METHODS = {  # of the fields above alone
     *(
@@ -94,8 +96,10 @@ METHODS = {  # of the fields above alone
         "predict",
         "predict_proba",
         "to_arviz",
+        "verdict",
+        "bayes_factor",
     ),
-    *("plot_trace", "plot_forest", "plot_prior_posterior", "plot_privacy", "report"),
+    *("plot_trace", "plot_forest", "plot_prior_posterior", "plot_privacy", "plot_looks", "report"),
 }
 
 

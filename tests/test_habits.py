@@ -1,5 +1,6 @@
 """What is said in one place is said there only: the version, the public address, the linters."""
 
+import importlib.util
 import re
 import subprocess
 import tomllib
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import pydpmc
+from pydpmc.errors import MissingExtraError
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -60,3 +62,33 @@ def test_linters_are_the_same_in_every_place():
     assert [tool for tool in LINTERS if tool not in session] == []
     hooks = re.findall(r"- id: (\S+)", source(".pre-commit-config.yaml"))
     assert {"ruff-check", "ruff-format", "mypy", "clang-format"} <= set(hooks)
+
+
+def test_nightly_runs_the_same_stages_at_the_forge():
+    stages = re.findall(r'^    "(\w+)": \(', source("tools/nightly.py"), re.M)
+    listed = re.search(r"stage: \[([\w, ]+)\]", source(".github/workflows/nightly.yml"))
+    assert sorted(listed[1].split(", ")) == sorted(stages)
+    assert len(stages) > 4
+
+
+def test_every_page_can_be_found_in_the_site():
+    site = source("mkdocs.yml")
+    pages = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")}
+    own = {page for page in pages if not page.startswith(("changes/", "paper/"))}
+    assert {page for page in own if f" {page}\n" not in site} == set()
+    assert len(own) > 40
+
+
+def test_every_public_name_has_a_place_in_the_reference():
+    source("tools/site/api_pages.py")
+    spec = importlib.util.spec_from_file_location("api_pages", ROOT / "tools/site/api_pages.py")
+    api_pages = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(api_pages)
+    try:
+        names = api_pages.public_names()
+    except MissingExtraError as absent:
+        pytest.skip(str(absent))
+    found = {public for page in names.values() for public, _ in page}
+    assert {f"pydpmc.{name}" for name in pydpmc.__all__} - found == {"pydpmc.accounting"}
+    assert {f"pydpmc.accounting.{name}" for name in pydpmc.accounting.__all__} <= found
+    assert "pydpmc.errors.BudgetError" in found

@@ -1,4 +1,4 @@
-"""All that is too slow for every change: ``python tools/nightly.py [slow] [fuzz] [mutants] [sanitizers] [wheel]``.
+"""All that is too slow for every change: ``python tools/nightly.py``, or some of its stages by name.
 
 Every stage runs, whatever became of those before it; a summary comes last, and the exit code is 1 if any failed.
 """
@@ -20,6 +20,10 @@ STAGES: dict[str, tuple[tuple[str, ...], ...]] = {
         (sys.executable, "tools/mutants/run.py", "--cpp"),
     ),
     "sanitizers": ((sys.executable, "tools/sanitize/run.py"),),
+    "site": (
+        (sys.executable, "-P", "-m", "mkdocs", "build", "--strict"),
+        (sys.executable, "tools/site/browse.py"),
+    ),
     "wheel": ((sys.executable, "tools/check_wheel.py"),),
 }
 

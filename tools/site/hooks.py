@@ -18,21 +18,22 @@ import api_pages
 import gallery
 
 ROOT = Path(__file__).resolve().parents[2]
-# Where a file of the repository stands in the site, if not under its own name below docs/.
+# The page that a file of the repository becomes, if it is not the one of its own name below docs/.
 PLACES = {
-    "README.md": "index.md",
-    "docs/index.md": "tasks.md",
-    "CONTRIBUTING.md": "contributing/index.md",
-    "CHANGELOG.md": "changelog.md",
-    "bench/README.md": "contributing/benchmarks.md",
-    ".github/SECURITY.md": "contributing/security.md",
-    ".github/CODE_OF_CONDUCT.md": "contributing/conduct.md",
-    "docs/privacy": "privacy/mathematics.md",
+    "README.md": "index",
+    "docs/index.md": "tasks",
+    "CONTRIBUTING.md": "contributing/index",
+    "CHANGELOG.md": "changelog",
+    "bench/README.md": "contributing/benchmarks",
+    ".github/SECURITY.md": "contributing/security",
+    ".github/CODE_OF_CONDUCT.md": "contributing/conduct",
+    "docs/privacy": "privacy/mathematics",
 }
-SOURCES = {place: name for name, place in PLACES.items() if name.endswith(".md")}
+SOURCES = {f"{place}.md": name for name, place in PLACES.items() if name.endswith(".md")}
 LINK = re.compile(r"(\]\()([^)\s:#]+)(#[^)]*)?(\))")
 FENCE = re.compile(r"^(```.*?^```[ ]*$)", re.MULTILINE | re.DOTALL)
 LIST = re.compile(r"^(?![-*] |\d+\. |\s|\||#|>|$)(.+)\n(?=(?:[-*]|\d+\.) )", re.MULTILINE)
+PRIME = re.compile(r"<msup>(<mi>[^<]*</mi>)<mi>(&#x02032;)</mi></msup>")  # raised by its glyph already
 FORMULA = re.compile(r'<(span|div) class="arithmatex">(.*?)</\1>', re.DOTALL)
 
 
@@ -71,7 +72,7 @@ def on_page_content(html: str, **_: Any) -> str:
 def _link(found: re.Match[str], place: str) -> str:
     source = SOURCES.get(place, f"docs/{place}")
     target = posixpath.normpath(posixpath.join(posixpath.dirname(source), found[2]))
-    where = PLACES.get(target, target.removeprefix("docs/"))
+    where = f"{PLACES[target]}.md" if target in PLACES else target.removeprefix("docs/")
     if target not in PLACES and not target.startswith("docs/"):
         return found[0]
     relative = posixpath.relpath(where, posixpath.dirname(place) or ".")
@@ -81,4 +82,5 @@ def _link(found: re.Match[str], place: str) -> str:
 def _typeset(found: re.Match[str]) -> str:
     formula = found[2].strip()[2:-2].replace("&amp;", "&").replace("&lt;", "<").replace("&gt;", ">")
     display = "block" if found[1] == "div" else "inline"
-    return latex2mathml.converter.convert(formula, display=display)
+    made = latex2mathml.converter.convert(formula, display=display)
+    return PRIME.sub(r'<mrow>\1<mo lspace="0" rspace="0">\2</mo></mrow>', made)
