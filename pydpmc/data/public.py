@@ -93,8 +93,11 @@ class Public:
         return self.n if adjacency == "replace" else self.public_n
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the facts as plain values, e.g. for JSON."""
-        return {field.name: _lists(getattr(self, field.name)) for field in fields(self)}
+        """Return the facts as plain values, e.g. for JSON; without weights as files knew them before there were any."""
+        facts = {field.name: _lists(getattr(self, field.name)) for field in fields(self)}
+        if self.max_weight is None:
+            del facts["max_weight"]
+        return facts
 
     @classmethod
     def from_dict(cls, saved: Mapping[str, Any]) -> Public:
