@@ -14,7 +14,7 @@ from ..errors import InvalidArgument, WrongType
 
 Bounds = tuple[Any, Any]
 
-FOR_FORECASTS = ("base_rate", "typical_norm")
+ADDED_LATER = ("base_rate", "typical_norm", "max_weight", "target_levels")
 
 
 @dataclass(frozen=True)
@@ -108,9 +108,9 @@ class Public:
         return self.n if adjacency == "replace" else self.public_n
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the facts as plain values, e.g. for JSON; those for forecasts only where they are declared."""
+        """Return the facts as plain values, e.g. for JSON; those that files of before do not know only if they are declared."""
         facts = {field.name: _lists(getattr(self, field.name)) for field in fields(self)}
-        return {name: fact for name, fact in facts.items() if fact is not None or name not in FOR_FORECASTS}
+        return {name: fact for name, fact in facts.items() if fact is not None or name not in ADDED_LATER}
 
     @classmethod
     def from_dict(cls, saved: Mapping[str, Any]) -> Public:
