@@ -108,7 +108,7 @@ class Public:
         return self.n if adjacency == "replace" else self.public_n
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the facts as plain values, e.g. for JSON; those that files of before do not know only if they are declared."""
+        """Return the facts as plain values, e.g. for JSON; those added later only if they are declared."""
         facts = {field.name: _lists(getattr(self, field.name)) for field in fields(self)}
         return {name: fact for name, fact in facts.items() if fact is not None or name not in ADDED_LATER}
 

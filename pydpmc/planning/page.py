@@ -13,7 +13,7 @@ from .helps import helps
 if TYPE_CHECKING:
     from .plan import Plan
 
-WIDTH = 24
+WIDTH = 22
 
 
 def page(plan: Plan) -> str:

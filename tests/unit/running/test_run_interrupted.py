@@ -68,7 +68,7 @@ def test_ctrl_c_releases_nothing_of_a_run_with_a_hidden_state():
         signal.signal(signal.SIGALRM, signal.default_int_handler)
         signal.setitimer(signal.ITIMER_REAL, 0.5)
         try:
-            plan.run(data, progress=False)
+            plan.run(data, progress=False, anyway=True)
         except KeyboardInterrupt:
             print("stopped")
         """
@@ -83,12 +83,13 @@ def test_a_forked_child_draws_anew_and_does_not_hang():
         import os, warnings
         import numpy as np, pydpmc as dp
         warnings.filterwarnings("ignore", message=".*multi-threaded.*fork", category=DeprecationWarning)
+        warnings.simplefilter("ignore", dp.errors.ConvergenceWarning)
         data = dp.Data(np.zeros((90_000, 2)), np.zeros(90_000), row_norm=1.0)
         plan = dp.plan(dp.LogisticRegression(), data.public, dp.Barker(steps=50, scale=0.1))
-        plan.run(data, threads=2, progress=False)
+        plan.run(data, threads=2, progress=False, anyway=True)
         reader, writer = os.pipe()
         child = os.fork()
-        draws = plan.run(data, threads=2, progress=False).draws["beta"]
+        draws = plan.run(data, threads=2, progress=False, anyway=True).draws["beta"]
         if child == 0:
             os.write(writer, draws.tobytes())
             os._exit(0)
