@@ -10,6 +10,8 @@ from typing import Any
 from ..checks import given, positive, whole
 from ..errors import WrongType
 
+ADDED_LATER = ("target_levels", "base_rate", "typical_norm")  # left out if None: checkpoints of before must still fit
+
 
 @dataclass(frozen=True)
 class Public:
@@ -93,7 +95,8 @@ class Public:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the facts as plain values, e.g. for JSON."""
-        return {field.name: _lists(getattr(self, field.name)) for field in fields(self)}
+        found = {field.name: _lists(getattr(self, field.name)) for field in fields(self)}
+        return {name: value for name, value in found.items() if name not in ADDED_LATER or value is not None}
 
     @classmethod
     def from_dict(cls, saved: Mapping[str, Any]) -> Public:

@@ -241,7 +241,7 @@ class Safekeeping:
     def _identity(self) -> dict[str, Any]:
         facts = {
             "plan": self._plan.describe(),
-            "public facts": dataclasses.asdict(self._plan.public),
+            "public facts": self._plan.public.to_dict(),
             "guarantee": self._plan.guarantee.to_dict(),
             "draws or warmup": dataclasses.asdict(self._release),
             "version of pydpmc": __version__,
