@@ -232,7 +232,7 @@ def test_parameters_of_the_sampler_can_be_searched():
 def test_the_decision_agrees_with_the_prediction_and_the_verdict_is_kept(rng):
     X = rng.uniform(-0.7, 0.7, (300, 2))
     y = np.where(X[:, 0] > 0, "yes", "no")
-    model = DPLogisticRegression(epsilon=9.0, row_norm=1.0, classes=["no", "yes"], sampler=dp.Langevin(draws=2))
+    model = DPLogisticRegression(private=False, row_norm=1.0, classes=["no", "yes"], sampler=dp.Barker(steps=60))
     model.fit(X, y)
     decision = model.decision_function(X)
     assert decision.shape == (300,)
