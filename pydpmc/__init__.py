@@ -48,3 +48,8 @@ __all__ = [
 ]
 __all__ += models.__all__
 __all__ += samplers.__all__
+
+
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return sorted({*__all__, "__version__", "diagnostics", "errors", "models", "samplers"})

@@ -14,6 +14,7 @@ from ..errors import InvalidArgument, WrongType
 
 Bounds = tuple[Any, Any]
 
+# Left out if None, so that checkpoints of before still fit.
 ADDED_LATER = ("base_rate", "typical_norm", "max_weight", "target_levels")
 
 

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,7 @@ import numpy.typing as npt
 from ..accounting import Guarantee
 from ..checks import file_path, one_of, visible_html, whole
 from ..data.schema import Schema
+from ..errors import InvalidArgument
 from . import inference, storage
 from .agreement import Agreement
 from .fields import Unsafe, description, fields_of
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
     from .tables import Table
 
 Floats = npt.NDArray[np.float64]
+POINTWISE = (
+    "LOO and WAIC need the log-likelihood of every single record, which no guarantee covers, so a posterior does not "
+    "hold it. Compare models by private_score of the estimators, or by predictions for public records"
+)
 CONDITIONAL = "The guarantee of these draws is conditional: guarantee.statement() lists its assumptions."
 
 
@@ -197,6 +202,14 @@ class Posterior(OfLooks):
         from .prediction import predict_proba
 
         return predict_proba(self, x, level=level, draws=draws)
+
+    def loo(self) -> NoReturn:
+        """Say why there is no leave-one-out cross-validation: it needs the log-likelihood of every record."""
+        raise InvalidArgument(POINTWISE)
+
+    def waic(self) -> NoReturn:
+        """Say why there is no WAIC: it needs the log-likelihood of every record."""
+        raise InvalidArgument(POINTWISE)
 
     def to_arviz(self) -> Any:
         """Return an ``arviz.InferenceData`` (ArviZ 0.x) or ``DataTree`` (1.x) with the guarantee as attributes."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,6 +29,7 @@ from ..samplers.barker.settings import Settings
 from ..samplers.base import Sampler, target_arguments
 from .core_calls import core_errors, stoppable, usable_threads
 from .formulas import of_formula, refuse_leftovers
+from .habits import refuse_habits
 from .progress import Progress, say_resumed
 from .safekeeping import Safekeeping
 from .warnings_of_run import refuse_hopeless, warn_of_convergence
@@ -163,6 +165,7 @@ def sample(
     >>> post.guarantee.epsilon(1e-6) <= 1.0
     True
     """
+    refuse_habits(run_options, [name for name in inspect.signature(run).parameters if name not in ("plan", "data")])
     if isinstance(model, str):
         model, data = of_formula(model, data, schema, family, prior, public_n)
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -37,6 +38,10 @@ class Sampler(ABC):
     def candidate(cls, request: Request, purpose: str) -> Sampler:
         """Return the sampler to compare with others for a request (whose own sampler is not looked at)."""
         return cls()
+
+    def __init_subclass__(cls) -> None:
+        if "__repr__" not in cls.__dict__:
+            cls.__repr__ = _what_was_set  # type: ignore[method-assign]  # before dataclass writes one of all fields
 
     @abstractmethod
     def choose(self, request: Request) -> RunSettings:
@@ -107,6 +112,16 @@ class RunSettings(Protocol):
 
     def rows(self, size: int | None) -> Sequence[tuple[str, str]]:
         """Return the lines of the plan's page that describe the run; `size` is the public number of records."""
+
+
+def _what_was_set(sampler: Any) -> str:
+    """Return the constructor's call with the parameters that differ from their defaults."""
+    shown = [
+        f"{field.name}={getattr(sampler, field.name)!r}"
+        for field in dataclasses.fields(sampler)
+        if field.repr and getattr(sampler, field.name) != field.default
+    ]
+    return f"{type(sampler).__name__}({', '.join(shown)})"
 
 
 def target_arguments(model: Model, data: Data) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -31,6 +32,7 @@ from .scores import AGREEMENT
 
 Floats = npt.NDArray[np.float64]
 SOME_DRAWS = 8
+NESTED = {"sampler": "sampler=Langevin()", "prior": "prior=Normal()"}
 PREPARED_BY_RECORD = (
     "X was made record by record: no step before the estimator was fitted to the records, as a StandardScaler or an "
     "imputer would be (declare it with prepared_by_record=True, and this assumption goes away)"
@@ -96,6 +98,31 @@ class DPEstimator(BaseEstimator):  # type: ignore[misc]
         for name, value in given.items():
             if name not in ("self", "__class__"):
                 setattr(self, name, value)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters; those of the sampler and the prior as ``sampler__...`` and ``prior__...``."""
+        found = dict(super().get_params(deep=deep))
+        for name in NESTED if deep else ():
+            spec = found[name]
+            if dataclasses.is_dataclass(spec) and not isinstance(spec, type):
+                found |= {f"{name}__{f.name}": getattr(spec, f.name) for f in dataclasses.fields(spec) if f.init}
+        return found
+
+    def set_params(self, **params: Any) -> Any:
+        """Set parameters, also those of the sampler and the prior, so that a search can vary them."""
+        inner = {key: value for key, value in params.items() if key.partition("__")[0] in NESTED and "__" in key}
+        super().set_params(**{key: value for key, value in params.items() if key not in inner})
+        for key, value in inner.items():
+            name, _, field = key.partition("__")
+            spec = getattr(self, name)
+            known = [f.name for f in dataclasses.fields(spec)] if dataclasses.is_dataclass(spec) else []
+            if field not in known:
+                raise InvalidArgument(
+                    f"{key}: {name} has no parameter {field!r}; "
+                    + (f"it has {', '.join(known)}" if known else f"give {name} itself first, such as {NESTED[name]}")
+                )
+            setattr(self, name, dataclasses.replace(spec, **{field: value}))
+        return self
 
     def _open_sampler(self) -> Any:
         """Return what samples without privacy, where the planner has no budget to choose by."""

@@ -17,6 +17,7 @@ from ..samplers import SGLD
 from .base import DPEstimator, Floats, features, target_column
 from .scores import Integers, Scored, alike_alone
 
+TINY = 1e-300  # a probability below it has this one's logarithm
 LABELS_PUBLIC = "the set of labels is public (declare it with classes=, and this assumption goes away)"
 
 
@@ -92,6 +93,14 @@ class _DPClassifier(Scored, ClassifierMixin, DPEstimator):  # type: ignore[misc]
         """Return the most probable class of each row; the first class for a row with a missing value."""
         probable = self.predict_proba(X).argmax(axis=1)
         return self.classes_[probable]
+
+    def decision_function(self, X: Any) -> Floats:
+        """Return the log-odds of the second of two classes, or log-probabilities of several, averaged over the draws.
+
+        Positive log-odds mean the second class, as `predict` has it; NaN for a row with a missing value.
+        """
+        logs = np.log(np.maximum(self.predict_proba(X), TINY))
+        return logs[:, 1] - logs[:, 0] if logs.shape[1] == 2 else logs
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -7,6 +7,8 @@ import math
 from collections.abc import Callable
 
 from ...errors import BudgetError, InvalidArgument, UnsupportedEventError
+from ...models import LinearRegression
+from ...models.base import predictor_norm
 from ..request import Request, clip_of_unit
 from .published import calibrated
 from .schedules import Constant, as_schedule, checked_values
@@ -95,11 +97,28 @@ def _clip(request: Request, draft: GradientSettings) -> float:
         raise InvalidArgument(
             f"clip: {type(request.model).__name__} has no Lipschitz constant under the declared bounds; give clip, the "
             "bound on the norm of one record's gradient, or declare bounds (row_norm, x_bounds) in Data"
+            f"{_way_out(request)}"
         )
     if not request.private:
         return float(draft.noise.min()) * min(UNCLIPPED_MOST, UNCLIPPED_HEADROOM / max(request.public.n, 1))
     assert lipschitz is not None
     return lipschitz
+
+
+def _way_out(request: Request) -> str:
+    """Return what to do about a model without a Lipschitz constant, with numbers where bounds are declared."""
+    model, public = request.model, request.public
+    if isinstance(model, LinearRegression):
+        return (
+            ". A residual has no bound: HuberRegression has the same mean and a bounded gradient, and ConjugateSample "
+            "draws from LinearRegression with a known sigma in closed form"
+        )
+    typical, norm = model.typical_lipschitz(public), predictor_norm(public, model.has_intercept)
+    if typical is None or norm is None or request.n is None or model.lipschitz(public) is not None:
+        return ""
+    curvature = request.w * request.n * typical * norm + float(model.prior_precision(public).max())
+    step = request.sampler.stable_share / curvature * request.sampler.friction_of_noise
+    return f". Numbers to start from, by the declared bounds: clip={typical:.3g}, step_size={step:.2g}"
 
 
 def _stable_step(request: Request) -> float:
@@ -109,6 +128,7 @@ def _stable_step(request: Request) -> float:
         raise InvalidArgument(
             "step_size: the planner needs a smooth model, declared bounds and a public number of records to choose "
             "it (public_n in Data under add_remove, max_group_size with groups); give step_size"
+            f"{_way_out(request)}"
         )
     return float(request.sampler.stable_share / curvature * request.sampler.friction_of_noise)
 

@@ -232,3 +232,29 @@ def test_a_fit_that_would_waste_its_budget_is_refused(rng):
     with pytest.raises(HopelessPlan):
         stuck.fit(X, y)
     assert stuck.set_params(anyway=True).fit(X, y).posterior_.private
+
+
+def test_parameters_of_the_sampler_can_be_searched():
+    from sklearn.base import clone
+
+    model = DPLogisticRegression(row_norm=1.0, sampler=dp.Langevin(draws=4), prior=dp.Normal(scale=2.0))
+    assert model.get_params()["sampler__draws"] == 4
+    other = clone(model).set_params(sampler__n0=50.0, prior__scale=3.0, epsilon=2.0)
+    assert (other.sampler, other.prior, other.epsilon) == (dp.Langevin(draws=4, n0=50.0), dp.Normal(scale=3.0), 2.0)
+    assert model.sampler == dp.Langevin(draws=4)
+    with pytest.raises(ValueError, match="sampler has no parameter 'speed'; it has draws"):
+        model.set_params(sampler__speed=1)
+    with pytest.raises(ValueError, match="give sampler itself first"):
+        DPLogisticRegression().set_params(sampler__draws=1)
+
+
+def test_the_decision_agrees_with_the_prediction_and_the_verdict_is_kept(rng):
+    X = rng.uniform(-0.7, 0.7, (300, 2))
+    y = np.where(X[:, 0] > 0, "yes", "no")
+    model = DPLogisticRegression(private=False, row_norm=1.0, classes=["no", "yes"], sampler=dp.Barker(steps=60))
+    model.fit(X, y)
+    decision = model.decision_function(X)
+    assert decision.shape == (300,)
+    np.testing.assert_array_equal(np.where(decision > 0, "yes", "no"), model.predict(X))
+    assert np.isnan(model.decision_function([[np.nan, 0.0]])).all()
+    assert str(model.verdict_) == str(model.posterior_.verdict)

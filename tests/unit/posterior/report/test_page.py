@@ -208,7 +208,9 @@ frame.onload = () => {
   const root = frame.contentDocument.documentElement;
   const pictures = [...root.querySelectorAll("svg")];
   const wide = pictures.filter(picture => picture.getBoundingClientRect().width > 380);
-  document.body.dataset.found = [root.scrollWidth, root.clientWidth, pictures.length, wide.length].join(" ");
+  const cut = [...root.querySelectorAll(".scroll")].filter(table => table.scrollWidth > table.clientWidth);
+  const counts = [pictures.length, wide.length, cut.length];
+  document.body.dataset.found = [root.scrollWidth, root.clientWidth, ...counts].join(" ");
 };
 frame.srcdoc = %s;
 </script></body>"""
@@ -233,13 +235,14 @@ def test_a_phone_shows_it_without_horizontal_scroll_and_without_a_console_messag
     probe = tmp_path / "probe.html"
     probe.write_text(PROBE % json.dumps(page).replace("</", "<\\/"), encoding="utf-8")
     done = in_browser(probe, "--dump-dom", "--virtual-time-budget=3000")
-    found = re.search(r'data-found="(\d+) (\d+) (\d+) (\d+)"', done.stdout)
+    found = re.search(r'data-found="(\d+) (\d+) (\d+) (\d+) (\d+)"', done.stdout)
     assert found, done.stderr
-    scroll, client, pictures, too_wide = map(int, found.groups())
+    scroll, client, pictures, too_wide, cut_off = map(int, found.groups())
     assert client == 380
     assert scroll <= client
     assert pictures == page.count("<svg")
     assert too_wide == 0
+    assert cut_off == 0  # no column of a table is to be looked for by scrolling
     assert "CONSOLE" not in done.stderr
 
 
