@@ -115,7 +115,12 @@ def installed_run(work: Path, wheel: Path, version: str, python: str) -> None:
     place = work / f"use-{version}-{abs(hash(python))}"
     run(python, "-m", "venv", place / "venv")
     inside = place / "venv" / "bin"
-    bare = {"PATH": str(inside), "HOME": str(place), "CC": "/nonexistent", "CXX": "/nonexistent"}
+    bare = {
+        "PATH": str(inside),
+        "HOME": os.environ.get("HOME", str(place)),
+        "CC": "/nonexistent",
+        "CXX": "/nonexistent",
+    }
     bare |= {name: os.environ[name] for name in os.environ if name.startswith(("PIP_", "OMP_", "OPENBLAS_", "SSL_"))}
     started = time.perf_counter()
     run(inside / "pip", "install", "--quiet", "--only-binary", ":all:", wheel, cwd=place, env=bare)
