@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from ..errors import InvalidArgument
 from .inference import tempered
 from .looks import information
 
@@ -61,7 +62,7 @@ def weights_of(post: Posterior) -> Weights | None:
 def _coordinates(post: Posterior, w: float) -> tuple[Floats, Floats]:
     """Return prior precision and draws of all coordinates with a Normal or Flat prior, on the scale of the draws."""
     if post.plan.get("calibration") is not None:
-        raise ValueError("the chain targets another law than the tempered posterior")
+        raise InvalidArgument("the chain targets another law than the tempered posterior")
     heat = float(post.plan.get("heat", 1.0)) ** 2
     all_precisions = post.plan["prior_precision"]
     draws = np.concatenate([_contrasts(post, name) for name in post.draws], axis=2)

@@ -66,7 +66,7 @@ def verdict(post: Posterior, table: Summary) -> Verdict:
     --------
     >>> import numpy as np, pydpmc as dp
     >>> data = dp.Data(np.r_[np.ones(700), np.zeros(300)])
-    >>> still = dp.sample(dp.BernoulliLogit(), data, dp.Barker(steps=30, scale=1e-9), progress=False)
+    >>> still = dp.sample(dp.BernoulliLogit(), data, dp.Barker(steps=30, scale=1e-9), progress=False, anyway=True)
     >>> still.verdict.kind
     'do not use'
     """

@@ -129,7 +129,7 @@ def test_what_is_refused(rng):
         posterior_of(rng.normal(size=(1, 2)), 0.5, 0.0).interval()
     with pytest.raises(ValueError, match="Normal or Flat prior"):
         posterior_of(rng.normal(size=(20, 2)), 0.5, None).interval()
-    with pytest.raises(ValueError, match="worth"):
+    with pytest.raises(ValueError, match="effective draws, too few"):
         posterior_of(rng.normal(size=(1, 200, 1)).cumsum(axis=1), 0.5, 0.0, independent=False).interval()
     with pytest.raises(ValueError, match="does not target"):
         posterior_of(rng.normal(size=(20, 2)), 0.5, 0.0, calibration="li2019").interval()
@@ -191,7 +191,11 @@ def test_skewness_that_draws_do_not_show_is_refused_with_the_reason(rng):
 
 def test_a_pull_that_draws_do_not_show_is_refused_with_the_reason(rng):
     with pytest.raises(dp.errors.InvalidArgument, match="interval has no end; use a wider prior, more draws"):
-        posterior_of(1.0 + 0.4 * rng.normal(size=(4, 3)), 0.1, 1.0).interval()
+        posterior_of(1.0 + 0.4 * rng.normal(size=(6, 3)), 0.1, 1.0).interval()
+    with pytest.raises(
+        dp.errors.InvalidArgument, match="5 draws do not show how far the prior pulls them; take at least 6"
+    ):
+        posterior_of(1.0 + 0.4 * rng.normal(size=(5, 3)), 0.1, 1.0).interval()
 
 
 @pytest.mark.parametrize("model", [dp.LogisticRegression(), dp.PoissonRegression(), dp.BernoulliLogit()])

@@ -110,8 +110,8 @@ def test_the_condition_is_on_every_page():
     [
         (dp.LogisticRegression(prior=dp.StudentT()), {"w": 0.1}, "needs a Normal prior on 'beta'"),
         (dp.LogisticRegression(prior=dp.Laplace()), {"w": 0.1}, "needs a Normal prior"),
-        (dp.LogisticRegression(prior=dp.Flat()), {"w": 0.1}, "proper prior"),
-        (dp.LogisticRegression(prior=dp.Flat()), {"w": 0.1, "bound": 1.0}, "proper prior"),
+        (dp.LogisticRegression(prior=dp.Flat()), {"w": 0.1}, "needs a proper one"),
+        (dp.LogisticRegression(prior=dp.Flat()), {"w": 0.1, "bound": 1.0}, "needs a proper one"),
         (dp.LinearRegression(), {"w": 0.1}, "bound: LinearRegression has no Lipschitz constant"),
         (dp.PoissonRegression(), {"w": 0.1}, "bound: PoissonRegression has no Lipschitz constant"),
         (dp.LogisticRegression(), {}, "w must be set in the sampler when no epsilon is given"),
