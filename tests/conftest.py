@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pydpmc import _core
-from pydpmc.running.warnings_of_run import refuse_hopeless
+from pydpmc.planning.helps import refuse_hopeless
 
 
 @pytest.fixture

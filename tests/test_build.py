@@ -58,7 +58,7 @@ NO_RECORD = {  # files that draw random numbers and never meet a record
     "posterior/confidence.py",
     "running/rehearsal.py",
     "running/synthetic.py",
-    "samplers/typical_rows.py",
+    "samplers/directions.py",
 }
 
 

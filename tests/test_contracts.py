@@ -98,6 +98,8 @@ METHODS = {  # of the fields above alone
         "to_arviz",
         "verdict",
         "bayes_factor",
+        "loo",
+        "waic",
     ),
     *("plot_trace", "plot_forest", "plot_prior_posterior", "plot_privacy", "plot_looks", "report"),
 }

@@ -5,7 +5,7 @@ import time
 import numpy as np
 
 from pydpmc import _core
-from pydpmc.samplers.batches.arguments import batch_arguments
+from pydpmc.samplers.base import batch_arguments
 
 BATCHES = 200
 

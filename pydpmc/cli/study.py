@@ -21,7 +21,7 @@ from ..planning.choice import PURPOSES
 from ..planning.comparison import Comparison, compare
 from ..planning.plan import Plan, plan
 from ..samplers.base import Sampler
-from ..samplers.gradient import schedules
+from ..samplers.gradient.base import Schedule
 
 DATA = ("path", "n", "public_n", "storage", "base_rate", "typical_norm")
 BUDGET = ("epsilon", "delta", "adjacency", "chains", "private")
@@ -33,7 +33,7 @@ SAMPLERS: dict[str, type] = {
     kind.__name__: kind
     for kind in (*samplers.ALL, *samplers.CONDITIONAL, *samplers.OF_SOME_MODELS, *samplers.NOT_PRIVATE)
 }
-SCHEDULES = {kind.__name__: kind for kind in schedules.Schedule.__subclasses__()}
+SCHEDULES = {kind.__name__: kind for kind in Schedule.__subclasses__()}
 
 
 @dataclass(frozen=True)

@@ -109,7 +109,7 @@ class Data:
         _require_drop(on_invalid)
         one_of(storage, "storage", STORAGES)
         features = number_array(x, "x", _declared_width(columns, x_bounds))
-        if columns is None and is_frame(x):
+        if columns is None and is_frame(x) and features.ndim == 2:
             columns = [str(name) for name in frame_columns(x)]
         if features.ndim == 1:
             features = features[:, None]

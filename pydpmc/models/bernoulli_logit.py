@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-import numpy as np
-
 from ..data.public import Public
-from .base import ROUNDING, Block, Model
+from .base import ROUNDING, Block, Model, mean_of_p_q
 from .priors import Normal, Prior
 
 
@@ -82,17 +79,3 @@ class BernoulliLogit(Model):
     def typical_curvature(self, public: Public, spread: float) -> float:
         """Return the mean of p (1 - p) over thetas of this spread, around the declared base rate."""
         return mean_of_p_q(public.base_rate, spread)
-
-
-def mean_of_p_q(base_rate: float | None, spread: float) -> float:
-    """Return the mean of p (1 - p) over log-odds of this spread around those of a base rate; 1/2 if none is declared.
-
-    Examples
-    --------
-    >>> round(mean_of_p_q(0.5, 0.0), 3), round(mean_of_p_q(0.05, 0.0), 3)
-    (0.25, 0.048)
-    """
-    rate = 0.5 if base_rate is None else min(base_rate, 1.0 - 1e-6)
-    nodes, weights = np.polynomial.hermite_e.hermegauss(21)
-    odds = np.exp(math.log(rate / (1.0 - rate)) + spread * nodes)
-    return float(weights @ (odds / (1.0 + odds) ** 2) / weights.sum())

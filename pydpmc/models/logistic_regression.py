@@ -9,8 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..data.public import Public
-from .base import Floats
-from .bernoulli_logit import mean_of_p_q
+from .base import Floats, mean_of_p_q
 from .linear_predictor import LinearPredictor
 
 

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from .. import samplers
 from ..errors import PydpmcError
 from ..samplers.base import Sampler
-from ..samplers.outlook import Outlook
+from ..samplers.outlook import Outlook, outlook_of
 from ..samplers.request import Request, refuse_groups_without_proof
-from .outlook import outlook_of
 
 PURPOSES = ("posterior", "prediction", "point")
 # In the order in which equals are taken. A sampler joins by being listed in `samplers`.

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ..accounting.statement import units_of
 from ..data.public import Public
-from ..errors import PydpmcError
-from ..samplers.outlook import Outlook
+from ..errors import HopelessPlan, PoorPlanWarning, PydpmcError
+from ..samplers.outlook import Outlook, outlook_of
 from ..samplers.request import Request
 from .choice import candidates
-from .outlook import outlook_of
 
 if TYPE_CHECKING:
     from .plan import Plan
@@ -21,6 +21,22 @@ GOOD = 1.5  # times as wide as without privacy
 MORE_RECORDS, MORE_EPSILON = (4, 16, 64), (2.0, 5.0, 10.0)
 HOPELESS = 1e300
 GAIN = 0.9  # of the plan's own width: what helps less is not said
+
+
+def refuse_hopeless(plan: Plan, anyway: bool) -> None:
+    """Refuse a plan that would waste its budget, unless it is wanted anyway; warn of a poor one."""
+    if not plan.private or anyway:
+        return
+    reason = plan.outlook.hopeless
+    if reason is not None:
+        raise HopelessPlan(
+            f"this plan would waste its budget, and nothing was spent: {reason}.\n"
+            + "\n".join(
+                f"- {line}" for line in (*helps(plan), "pass anyway=True (pydpmc run --anyway) to run it all the same")
+            )
+        )
+    if plan.outlook.poor is not None:
+        warnings.warn(f"{plan.outlook.poor}; print(plan) says what would help", PoorPlanWarning, stacklevel=4)
 
 
 def helps(plan: Plan) -> list[str]:

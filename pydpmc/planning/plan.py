@@ -17,14 +17,12 @@ from ..errors import BudgetError
 from ..models import Model
 from ..models.spec import to_spec
 from ..samplers.base import RunSettings, Sampler
-from ..samplers.outlook import Outlook
+from ..samplers.outlook import Outlook, outlook_of
 from ..samplers.request import refuse_groups_without_proof, refuse_weights_without_proof
 from . import seal
-from .arguments import requested, sentences
+from .arguments import planned_starts, requested, sentences
 from .choice import PURPOSES
 from .comparison import Comparison, best_that_fits, compared
-from .outlook import outlook_of_plan
-from .starts import planned_starts
 from .verdict import Usefulness, usefulness
 
 if TYPE_CHECKING:
@@ -102,7 +100,8 @@ class Plan:
     @cached_property
     def outlook(self) -> Outlook:
         """What can be expected of the run, in units of the posterior without privacy."""
-        return outlook_of_plan(self)
+        size = self.public.size(self.adjacency) if self.private else self.public.n
+        return outlook_of(self.settings, self.model, self.public, size, self.chains, self.init)
 
     @property
     def verdict(self) -> Usefulness:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,12 +13,15 @@ import numpy.typing as npt
 
 from ..checks import visible, visible_html
 from ..diagnostics import ess, rhat
+from ..errors import ConvergenceWarning
 from .frames import AsFrames
 
 if TYPE_CHECKING:
+    from .posterior import Posterior
     from .verdict import Verdict
 
 Floats = npt.NDArray[np.float64]
+LARGEST_RHAT, ENOUGH_DRAWS = 1.05, 100.0
 COLUMNS = ("mean", "sd", "5%", "50%", "95%", "ess", "rhat")
 
 
@@ -100,3 +104,30 @@ def _cell(column: str, value: float) -> str:
     if not np.isfinite(value):
         return "-"
     return f"{value:.0f}" if column == "ess" else f"{value:.3f}" if column == "rhat" else f"{value:.4g}"
+
+
+def warn_of_convergence(post: Posterior) -> None:
+    """Warn once of draws that have not converged."""
+    doubt = doubt_of(post)
+    if doubt is not None:
+        warnings.warn(doubt, ConvergenceWarning, stacklevel=4)
+
+
+def doubt_of(post: Posterior) -> str | None:
+    """Return why draws are in doubt, where they are a chain; None if nothing speaks against them."""
+    if post.plan.get("independent_draws") or post.interrupted:
+        return None
+    table = summarise(post.draws, post.labels, independent=False)
+    rhat, ess = (table.column(name) for name in ("rhat", "ess"))
+    worst, fewest = _largest(rhat), -_largest(-ess)
+    if not (worst > LARGEST_RHAT or fewest < ENOUGH_DRAWS):
+        return None
+    return (
+        f"the draws have not converged: R-hat is up to {worst:.3g} (1.05 at most), and a parameter has {fewest:.0f} "
+        "effective draws (100 at least); their intervals are not to be trusted"
+    )
+
+
+def _largest(values: Floats) -> float:
+    known = values[np.isfinite(values)]
+    return float(known.max()) if known.size else float("nan")

@@ -20,11 +20,13 @@ from ..data.schema import Schema
 from ..errors import InvalidArgument
 from ..ledger.ledger import Ledger
 from ..models import Model
+from ..planning.arguments import start_points
+from ..planning.helps import refuse_hopeless
 from ..planning.plan import Adjacency, Plan, plan
-from ..planning.starts import start_points
 from ..posterior.fields import Unsafe
 from ..posterior.posterior import Posterior
 from ..posterior.stats import sampler_stats
+from ..posterior.summary import warn_of_convergence
 from ..samplers.barker.settings import Settings
 from ..samplers.base import Sampler, target_arguments
 from .core_calls import core_errors, stoppable, usable_threads
@@ -32,7 +34,6 @@ from .formulas import of_formula, refuse_leftovers
 from .habits import refuse_habits
 from .progress import Progress, say_resumed
 from .safekeeping import Safekeeping
-from .warnings_of_run import refuse_hopeless, warn_of_convergence
 
 SEEDED = "a seed was given: whoever knows it can replay every random choice. For tests only, not for release"
 DIAGNOSED = "unsafe diagnostics were asked for: they reveal facts of the records that no budget paid for"
@@ -165,10 +166,12 @@ def sample(
     >>> post.guarantee.epsilon(1e-6) <= 1.0
     True
     """
-    refuse_habits(run_options, [name for name in inspect.signature(run).parameters if name not in ("plan", "data")])
+    known = inspect.signature(run).parameters.keys() - {"plan", "data"}
+    if not run_options.keys() <= known:
+        refuse_habits(run_options, known)
     if isinstance(model, str):
         model, data = of_formula(model, data, schema, family, prior, public_n)
-    else:
+    elif any(value is not None for value in (schema, family, prior, public_n)):
         refuse_leftovers(schema, family, prior, public_n)
     require_data(data)
     planned = plan(

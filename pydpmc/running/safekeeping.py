@@ -53,7 +53,8 @@ class Safekeeping:
         self._ledger = None if ledger is None else opened(ledger)
         self._path = None if checkpoint is None else file_path(checkpoint, "checkpoint")
         self._ticket, self._resumed = secrets.token_hex(16), 0
-        self._token = self._confirmed = numbered_token(self._ticket, 0)  # in the checkpoint; in the ledger
+        # In the checkpoint; in the ledger, if there is one.
+        self._token = self._confirmed = "" if ledger is None else numbered_token(self._ticket, 0)
         self._mark: str | None = None
         self._lock: int | None = None
         self.ledger_entry: dict[str, Any] | None = None

@@ -15,7 +15,7 @@ from ..errors import InvalidArgument, WrongType
 from ..models import Model
 from ..models.simulation import Parameters, simulate
 from ..planning.plan import Plan
-from ..samplers.typical_rows import typical_rows
+from ..samplers.directions import typical_rows
 
 Floats = npt.NDArray[np.float64]
 SHORTER, TRIES = 0.7, 15  # of a truth drawn from the prior that the declared bounds do not leave room for

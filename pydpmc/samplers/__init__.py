@@ -5,8 +5,8 @@ A gradient sampler needs no more; add any other sampler to one of the tuples bel
 
 from .barker.spec import Barker
 from .conjugate.spec import ConjugateSample
+from .gradient.base import Constant, Cyclical, Piecewise, Polynomial
 from .gradient.base import GradientSampler as GradientSampler
-from .gradient.schedules import Constant, Cyclical, Piecewise, Polynomial
 from .gradient.sgfs import SGFS
 from .gradient.sghmc import SGHMC
 from .gradient.sgld import SGLD

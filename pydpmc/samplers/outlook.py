@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .base import WARMUP_SHARE
-from .directions import Directions
+from ..data.public import Public
+from ..models import Model
+from .base import WARMUP_SHARE, RunSettings
+from .directions import Directions, directions
 
 Floats = npt.NDArray[np.float64]
 LEVEL = 0.9
@@ -196,3 +198,18 @@ def run_costs(ways: Directions, passes: float, draws: float, per_record: float |
     width = ways.public.width + ways.public.has_target
     seconds = SECONDS + passes * ways.n * (work + PER_RECORD) * NANOSECONDS * 1e-9
     return {"seconds": seconds, "memory": 8.0 * (ways.n * width + draws * ways.dim)}
+
+
+def outlook_of(
+    settings: RunSettings, model: Model, public: Public, size: int | None, chains: int, init: Any = None
+) -> Outlook:
+    """Return what can be expected of settings; an empty outlook where public facts do not say."""
+    draws = settings.releases(chains, None, None)
+    is_chain = not draws.hidden
+    typical, even = (directions(model, public, size, even) for even in (False, True))
+    if typical is None or even is None or not hasattr(settings, "outlook"):
+        return Outlook(is_chain=is_chain, w=settings.w)
+    if init is not None and init != "prior":
+        typical, even = (dataclasses.replace(ways, start=ways.open_variance) for ways in (typical, even))
+    found: Outlook = settings.outlook(typical, chains)
+    return dataclasses.replace(found, is_chain=is_chain, even_width=settings.outlook(even, chains).width)

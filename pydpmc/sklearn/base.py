@@ -26,7 +26,7 @@ from ..ledger.ledger import opened
 from ..models import Model
 from ..models.priors import Normal
 from ..planning.plan import plan
-from ..running.warnings_of_run import doubt_of
+from ..posterior.summary import doubt_of
 from ..samplers import Langevin
 from .scores import AGREEMENT
 

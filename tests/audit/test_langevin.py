@@ -18,7 +18,7 @@ from scipy.stats import kstest, norm
 import pydpmc as dp
 from pydpmc import _core
 from pydpmc import accounting as acc
-from pydpmc.planning.starts import start_points
+from pydpmc.planning.arguments import start_points
 from pydpmc.running.run import core_target
 from pydpmc.samplers.base import target_arguments
 

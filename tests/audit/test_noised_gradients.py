@@ -13,7 +13,7 @@ from scipy.stats import beta, binom, chisquare
 
 import pydpmc as dp
 from pydpmc import _core
-from pydpmc.planning.starts import start_points
+from pydpmc.planning.arguments import start_points
 from pydpmc.running.run import core_target
 
 FAR, CLIP = 1000.0, 0.5

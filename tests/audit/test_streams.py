@@ -15,7 +15,7 @@ import pytest
 
 import pydpmc as dp
 from pydpmc import _core
-from pydpmc.planning.starts import start_points
+from pydpmc.planning.arguments import start_points
 from pydpmc.running.run import core_target
 
 SEED, CHAINS, STEPS, RECORDS = 0x1234_5678_9ABC, 3, 40, 60

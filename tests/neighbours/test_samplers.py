@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import pydpmc as dp
-from pydpmc.running.warnings_of_run import doubt_of
+from pydpmc.posterior.summary import doubt_of
 
 spec = importlib.util.spec_from_file_location("neighbours_hostile", Path(__file__).parent / "hostile.py")
 hostile = importlib.util.module_from_spec(spec)

@@ -11,7 +11,7 @@ import pytest
 
 import pydpmc as dp
 from pydpmc import _core
-from pydpmc.planning.starts import start_points
+from pydpmc.planning.arguments import start_points
 from pydpmc.running.run import core_target
 
 Floats = npt.NDArray[np.float64]

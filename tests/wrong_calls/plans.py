@@ -52,7 +52,7 @@ SAMPLERS = [
     ("w text", "w", "'0.5'", lambda w: dp.ConjugateSample(w="0.5")),
     ("w and n0", "n0", "give one", lambda w: dp.NUTS(w=0.5, n0=3)),
     ("n0 negative", "n0", "-3", lambda w: dp.PosteriorSample(n0=-3)),
-    ("n0 beyond the records", "n0", "only", lambda w: w.plan(sampler=dp.Barker(n0=1e6))),
+    ("n0 beyond the records", "n0", "at most the number of records", lambda w: w.plan(sampler=dp.Barker(n0=1e6))),
     ("batch of all", "batch_size", "records", lambda w: w.plan(sampler=dp.Barker(batch_size=10**6))),
     ("batch beyond the records", "batch_size", "records", lambda w: w.plan(sampler=dp.SGLD(batch_size=10**6))),
     ("batch of one", "batch_size", "at least 2", lambda w: dp.Barker(batch_size=1)),

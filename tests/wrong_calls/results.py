@@ -15,7 +15,7 @@ ACCOUNTING = [
     ("batch beyond n", "b", "7", lambda w: acc.Gaussian(1.0).without_replacement(7, 5)),
     ("mu NaN", "mu", "nan", lambda w: acc.GDP(mu=np.nan)),
     ("pure epsilon", "epsilon", "-1", lambda w: acc.PureDP(epsilon=-1)),
-    ("a number as event", "event", "3", lambda w: acc.compose([(3, 1)])),
+    ("a number as event", "items", "3", lambda w: acc.compose([(3, 1)])),
     ("no pair", "event", "AcceptBit", lambda w: acc.compose([BIT])),
     ("times negative", "times", "-1", lambda w: acc.compose([(BIT, -1)])),
     ("times NaN", "times", "nan", lambda w: acc.compose([(BIT, np.nan)])),
@@ -33,7 +33,7 @@ ACCOUNTING = [
     (
         "calibrate without bracket",
         "bracket",
-        "real",
+        "smallest, largest",
         lambda w: acc.calibrate(w.bits, epsilon=1, delta=0, integer=False),
     ),
     (
@@ -56,7 +56,7 @@ LEDGER = [
     ("path a folder", "ledger", "folder|cannot|not a ledger", lambda w: dp.Ledger(w.path("."))),
     ("fits a number", "plan", "3", lambda w: w.ledger.fits(3)),
     ("admit an array", "data", r"\(2,\)", lambda w: w.ledger.admit(np.zeros(2))),
-    ("too dear", "epsilon", "left", lambda w: w.overspend()),
+    ("too dear", "epsilon", "remains", lambda w: w.overspend()),
     ("another table", "records", "admit", lambda w: w.another_table()),
     ("another adjacency", "adjacency", "add_remove", lambda w: w.another_adjacency()),
 ]

@@ -77,7 +77,8 @@ def promise(post: Posterior) -> list[str]:
         "replace": f"{guarantee.unit} in the data had been any other {unit}",
         "add_remove": f"{guarantee.unit} had been left out of the data, or added to it",
     }[guarantee.adjacency]
-    factor = upper(math.exp(min(guarantee.epsilon(delta), 700.0)), 3)
+    epsilon = guarantee.epsilon(delta)
+    factor = upper(math.exp(epsilon), 3) if epsilon < 700.0 else f"10^{math.ceil(epsilon / math.log(10.0))}"
     return [
         f"Everything on this page would have come out almost the same if {change}. "
         f"That holds for every {unit}, whatever it says, and against anyone who sees the results, whatever else they "

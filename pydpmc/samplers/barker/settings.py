@@ -11,8 +11,7 @@ import numpy as np
 from ...accounting import AcceptBit, Event, MinibatchAcceptBit
 from ...accounting.events.barker_correction import correction
 from ...data.public import Public
-from ..base import DEFAULT_DRAWS, Release, all_iterates
-from ..batches.arguments import SUBSET_ERROR, subset_arguments
+from ..base import DEFAULT_DRAWS, SUBSET_ERROR, Release, all_iterates, subset_arguments
 from ..directions import Directions
 from ..outlook import Outlook, of_chain, run_costs
 from .proposal import KINDS, Walk

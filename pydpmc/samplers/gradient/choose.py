@@ -10,8 +10,8 @@ from ...errors import BudgetError, InvalidArgument, UnsupportedEventError
 from ...models import LinearRegression
 from ...models.base import predictor_norm
 from ..request import Request, clip_of_unit
+from .base import Constant, as_schedule, checked_values
 from .published import calibrated
-from .schedules import Constant, as_schedule, checked_values
 from .settings import GradientSettings
 
 NOISE_SHARE = 0.1  # sampling a batch adds at most this share of the injected variance

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ...accounting.events.gaussian import largest_mu
 from ...errors import BudgetError, InvalidArgument
 from ..request import clip_of_unit
-from .schedules import Constant, Floats, Polynomial, Schedule, as_schedule
+from .base import Constant, Floats, Polynomial, Schedule, as_schedule
 
 if TYPE_CHECKING:
     from ..request import Request

@@ -14,11 +14,10 @@ import numpy.typing as npt
 
 from ...accounting import Event, Gaussian
 from ...data.public import Public
-from ..base import DEFAULT_DRAWS, Release, all_iterates
-from ..batches.arguments import BATCH_ERRORS, batch_arguments
+from ..base import BATCH_ERRORS, DEFAULT_DRAWS, Release, all_iterates, batch_arguments
 from ..directions import Directions
 from ..outlook import Outlook, of_chain, run_costs
-from .schedules import Constant, Schedule, checked_values
+from .base import Constant, Schedule, checked_values
 
 if TYPE_CHECKING:
     from ..._core import Chains, Target

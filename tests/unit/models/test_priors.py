@@ -6,7 +6,7 @@ from scipy import stats
 
 import pydpmc as dp
 from pydpmc import _core
-from pydpmc.planning.starts import prior_draws
+from pydpmc.planning.arguments import prior_draws
 
 random = _core.random
 SEED, STEPS = 11, 4000

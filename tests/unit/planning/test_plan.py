@@ -211,7 +211,7 @@ TOUCH_RECORDS = {
     "gaussian_mean.py",
     "linear_regression.py",
     "inner_chains.py",
-    "starts.py",
+    "arguments.py",
 }
 BLIND = [
     path

@@ -12,7 +12,7 @@ import pytest
 import pydpmc as dp
 from pydpmc import _core
 from pydpmc.errors import BudgetError, CheckpointError, LedgerError
-from pydpmc.planning.starts import start_points
+from pydpmc.planning.arguments import start_points
 from pydpmc.running import checkpoint_file
 from pydpmc.running.run import core_target
 

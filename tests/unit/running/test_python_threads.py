@@ -54,11 +54,13 @@ import multiprocessing, sys, warnings
 from concurrent.futures import ProcessPoolExecutor
 import numpy as np, pydpmc as dp
 
+warnings.filterwarnings("ignore", message="the draws have not converged")
+
 def drawn(seed):
     rng = np.random.default_rng(1)
     data = dp.Data(rng.normal(size=(2000, 3)), rng.integers(0, 2, 2000), row_norm=1.0)
     plan = dp.plan(dp.LogisticRegression(), data.public, dp.SGLD(steps=100, step_size=1e-4, clip=2.0))
-    return plan.run(data, seed=seed, threads=2, progress=False).draws["beta"].tobytes()
+    return plan.run(data, seed=seed, threads=2, progress=False, anyway=True).draws["beta"].tobytes()
 
 if __name__ == "__main__":
     warnings.filterwarnings("ignore", message=".*multi-threaded.*fork", category=DeprecationWarning)

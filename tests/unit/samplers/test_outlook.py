@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 import pydpmc as dp
-from pydpmc.samplers.directions import directions
+from pydpmc.samplers.directions import directions, typical_rows
 from pydpmc.samplers.outlook import Outlook, of_calibrated, of_chain, of_tempered
-from pydpmc.samplers.typical_rows import typical_rows
 
 
 def public(n=20_000, d=4, **facts):

@@ -10,9 +10,9 @@ from scipy import stats
 
 import pydpmc as dp
 from pydpmc import _core
-from pydpmc.planning.starts import start_points
+from pydpmc.planning.arguments import start_points
 from pydpmc.running.run import core_target
-from pydpmc.samplers.batches.arguments import POISSON_ERROR, SUBSET_ERROR
+from pydpmc.samplers.base import POISSON_ERROR, SUBSET_ERROR
 
 
 def batches(n, rate_of, count, seed, sampling="poisson"):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pydpmc import _core
-from pydpmc.samplers.batches.arguments import batch_arguments, subset_arguments
+from pydpmc.samplers.base import batch_arguments, subset_arguments
 from pydpmc.samplers.batches.gap_tables import gap_tables, raised_rate
 
 random = _core.random

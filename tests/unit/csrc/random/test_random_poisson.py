@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from pydpmc import _core
-from pydpmc.samplers.batches.arguments import batch_arguments
+from pydpmc.samplers.base import batch_arguments
 
 random = _core.random
 ALPHA = 1e-6

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from pydpmc import _core
-from pydpmc.samplers.batches.arguments import subset_arguments
+from pydpmc.samplers.base import subset_arguments
 
 random = _core.random
 ALPHA = 1e-6

@@ -5,7 +5,7 @@ import pytest
 
 import pydpmc as dp
 from pydpmc import _core
-from pydpmc.planning.starts import start_points
+from pydpmc.planning.arguments import start_points
 from pydpmc.running.run import core_target
 
 GRADIENT_SAMPLERS = (dp.SGLD, dp.SGHMC, dp.SGNHT)

@@ -190,7 +190,7 @@ def minibatch_replay(x, theta, proposal, b, clip, settings, steps):
     from scipy.special import ndtr
 
     from pydpmc.accounting.events.barker_correction import correction
-    from pydpmc.samplers.batches.arguments import subset_arguments
+    from pydpmc.samplers.base import subset_arguments
 
     law, n, w, key = correction(settings.c), len(x), settings.w, random.key_from_seed(3)
     samples = random.StepSamples(n=n, b=b, **subset_arguments(_core, n, b))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from pydpmc.samplers.batches.arguments import POISSON_ERROR, SUBSET_ERROR
+from pydpmc.samplers.base import POISSON_ERROR, SUBSET_ERROR
 from pydpmc.samplers.batches.gap_tables import COLUMNS, FULL, GAP_ERROR, SPARSE, gap_tables, most_members, raised_rate
 
 BITS = 1000  # of the interval arithmetic that brackets powers

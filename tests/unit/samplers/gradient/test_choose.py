@@ -12,8 +12,8 @@ import pytest
 import pydpmc as dp
 from pydpmc import accounting as acc
 from pydpmc.errors import BudgetError, UnsupportedEventError
+from pydpmc.samplers.gradient.base import Constant, Cyclical, Piecewise, Polynomial, Schedule
 from pydpmc.samplers.gradient.choose import MOST_STEPS
-from pydpmc.samplers.gradient.schedules import Constant, Cyclical, Piecewise, Polynomial, Schedule
 
 DELTA = 1e-6
 BUDGET = {"epsilon": 1.0, "delta": DELTA}

@@ -9,7 +9,7 @@ import pytest
 
 import pydpmc as dp
 from pydpmc import _core
-from pydpmc.planning.starts import start_points
+from pydpmc.planning.arguments import start_points
 from pydpmc.running.run import core_target
 from pydpmc.samplers.base import target_arguments
 from pydpmc.samplers.langevin.constants import arithmetic
