@@ -43,7 +43,8 @@ def address(tests: list[str]) -> int:
     build(tree, ROOT / "build/sanitize/cmake", "-DCMAKE_BUILD_TYPE=None", "-DPYDPMC_SANITIZE=address,undefined")
     environment = os.environ | {
         "LD_PRELOAD": f"{library('libasan.so')} {library('libubsan.so')} {library('libstdc++.so.6')}",
-        "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1:detect_stack_use_after_return=1",
+        # GCC's stand-in for the stack, on which use after return is found, does not keep an alignment of 64 bytes.
+        "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1:detect_stack_use_after_return=0",
         "UBSAN_OPTIONS": "print_stacktrace=1",
         "PYTHONMALLOC": "malloc",
         "PYTHONPATH": str(tree),
