@@ -25,6 +25,14 @@ namespace pydpmc {
 // A model's position in the list of models/all.hpp; models/facts.hpp finds it by name.
 enum class ModelKind : int {};
 
+struct KernelTable;  // isa/dispatch.hpp
+
+// A likelihood that is not in models/all.hpp: it brings its own loops over records. Derived classes hold
+// what those loops need.
+struct OwnModel {
+  const KernelTable* kernels;
+};
+
 struct ModelSpec {
   ModelKind kind;
   int columns;
@@ -32,6 +40,7 @@ struct ModelSpec {
   double constants[2];
   int dim;             // length of theta
   int predictors = 1;  // linear predictors of a record: the classes of a softmax
+  const OwnModel* own = nullptr;
 };
 
 // The number of doubles that the kernels keep for one theta: slopes padded to a multiple of eight; with

@@ -46,6 +46,11 @@ struct KernelTable {
 // The best table that this CPU can run; PYDPMC_ISA in the environment selects another (for tests).
 const KernelTable& kernels();
 
+// The loops over records of this model.
+inline const KernelTable& kernels_of(const ModelSpec& model) {
+  return model.own ? *model.own->kernels : kernels();
+}
+
 // The names of all tables that this CPU can run, the best one last.
 std::vector<std::string> available_isas();
 

@@ -108,7 +108,7 @@ class alignas(64) GradientQuery {  // one per chain, on cache lines of its own
   void add(const double* theta, const Batch& batch, const StepGrid& step, Workspaces& workspaces,
            int thread) const noexcept {
     const GradientGrid& grid = step.grid;
-    const KernelTable& kernel = kernels();
+    const KernelTable& kernel = kernels_of(model_);
     double* slopes = workspaces.slopes(thread);
     int64_t* sums = workspaces.sums(thread);
     if (spec_.moments.taken())

@@ -86,7 +86,7 @@ void BarkerRun::step(Chain& chain, uint32_t id, uint64_t step, Team& team, int f
 }
 
 RatioSum BarkerRun::ratios(Chain& chain, uint32_t id, uint64_t step, Team& team, int first_thread) {
-  const KernelTable& kernel = kernels();
+  const KernelTable& kernel = kernels_of(target_.model);
   if (barker_.batch > 0) {
     chain.batch.swap(chain.next_batch);
     draw_next_batch(chain, id, step + 1);
@@ -108,9 +108,10 @@ void BarkerRun::draw_next_batch(Chain& chain, uint32_t id, uint64_t step) {
 
 void BarkerRun::refresh_loglik(Chain& chain, Team& team, int first_thread) {
   team.sum([&](int thread, int64_t begin, int64_t end) noexcept {
-    kernels().log_likelihoods(target_.model, target_.records, chain.theta.data(),
-                              slopes_of(first_thread + thread), target_.records.first_row(begin),
-                              target_.records.first_row(end), chain.loglik.data());
+    kernels_of(target_.model)
+        .log_likelihoods(target_.model, target_.records, chain.theta.data(), slopes_of(first_thread + thread),
+                         target_.records.first_row(begin), target_.records.first_row(end),
+                         chain.loglik.data());
     return RatioSum{};
   });
 }

@@ -56,7 +56,7 @@ void LangevinRun::step(Chain& chain, uint32_t id, int64_t step, Team& team, int 
 }
 
 void LangevinRun::sum_gradients(const double* theta, Team& team, int first_thread) noexcept {
-  const KernelTable& kernel = kernels();
+  const KernelTable& kernel = kernels_of(target_.model);
   workspaces_->clear(first_thread, team.threads());
   team.sum([&](int thread, int64_t begin, int64_t end) noexcept {
     const int worker = first_thread + thread;

@@ -39,8 +39,9 @@ class LogDensity {
                     double* slopes) noexcept {
     team.sum([&](int thread, int64_t begin, int64_t end) noexcept {
       double* own = slopes + static_cast<size_t>(thread) * workspace(target_);
-      kernels().log_density(target_.model, target_.records, theta.data(), own, begin, end, tempering_.range,
-                            partial_.data() + static_cast<size_t>(begin / density_block) * stride_);
+      kernels_of(target_.model)
+          .log_density(target_.model, target_.records, theta.data(), own, begin, end, tempering_.range,
+                       partial_.data() + static_cast<size_t>(begin / density_block) * stride_);
       return RatioSum{};
     });
     for (size_t k = 1; k < blocks_; ++k)
