@@ -7,6 +7,8 @@ from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..ledger.address import is_url
+
 if TYPE_CHECKING:
     from ..data.data import Data
     from ..posterior.posterior import Posterior
@@ -51,7 +53,7 @@ def run(arguments: Namespace) -> None:
     if arguments.anyway:
         options["anyway"] = True
     for name in ("ledger", "checkpoint"):
-        if name in options:
+        if name in options and not is_url(options[name]):
             options[name] = study.path(options[name])
     if arguments.check_levels is not None:
         _check_levels(study, data, arguments.check_levels, planned.adjacency, options.get("ledger"))

@@ -76,7 +76,7 @@ def run(
     progress
         Whether to show one line per chain when the run takes longer than two seconds.
     ledger
-        The ledger of the data set, or its file: the run is charged before it reads a record, or refused.
+        The ledger of the data set, or its file or URL: the run is charged before it reads a record, or refused.
     checkpoint
         A file to save the run in every few seconds. If it exists the run goes on from there, at no further cost; if
         it holds a finished run, that is returned.
