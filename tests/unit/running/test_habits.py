@@ -14,7 +14,7 @@ def data():
 
 @pytest.mark.parametrize(
     ("keyword", "ours"),
-    [("random_seed", "seed"), ("tune", "warmup"), ("cores", "threads"), ("progres", "progress"), ("zzz", "none of")],
+    [("random_seed", "seed"), ("tune", "warmup"), ("cores", "threads"), ("progres", "progress"), ("zzz", "one of")],
 )
 def test_a_keyword_of_another_library_names_ours(data, keyword, ours):
     with pytest.raises(WrongType, match=f"no argument '{keyword}'; use {ours}"):
