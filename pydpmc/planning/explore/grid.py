@@ -50,7 +50,7 @@ def axes_of(request: Request, epsilons: Any, deltas: Any, records: Any) -> Axes:
     )
     own = request.epsilon, request.delta, request.n
     start = tuple(values.index(value) for values, value in zip(chosen, own, strict=True))
-    axes = Axes(*chosen, start=start)  # type: ignore[arg-type]
+    axes = Axes(*chosen, start=start)
     if len(axes) > MOST_CELLS:
         raise InvalidArgument(f"epsilons, deltas and records have {len(axes)} combinations; {MOST_CELLS} are the most")
     return axes
@@ -66,7 +66,7 @@ def _sorted(usual: Sequence[Any], name: str, own: Any, checked: Callable[[Any, s
 def _round(value: float) -> int:
     """Return the value with two digits, at least 1."""
     digits = max(0, math.floor(math.log10(max(value, 1.0))) - 1)
-    return max(1, round(value / 10**digits) * 10**digits)
+    return max(1, round(value / 10.0**digits) * int(10.0**digits))
 
 
 def cells(request: Request, purpose: str, axes: Axes, told: Told) -> list[dict[str, Any]]:
