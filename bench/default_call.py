@@ -43,10 +43,9 @@ BY_HAND: dict[str, dict[str, Any]] = {
 
 def measured(kind: str, post: Any, x: Floats, y: Floats, mean: float) -> float:
     """Return the measure of the posterior's mean prediction on test records."""
-    predicted = post.predict(x)
     if kind == "accuracy":
-        return float((np.argmax(predicted.mean, axis=1) == y).mean())
-    means = np.asarray(predicted.mean)
+        return float((np.argmax(post.predict_proba(x).mean, axis=1) == y).mean())
+    means = np.asarray(post.predict(x).mean)
     if kind == "AUC":
         order = np.argsort(np.argsort(means)) + 1.0
         positive = y == 1.0
