@@ -84,7 +84,7 @@ def test_intervals_cover_coefficients_and_sigma(rng, epsilon, sets):
         hits.append((found.column("5%") <= TRUTH) & (found.column("95%") >= TRUTH))
     assert plan.settings.describe()["sampler"] == "ConjugateSample"
     assert 0.8 < np.mean(hits) < 0.98
-    assert 0.7 < np.mean(hits, axis=0)[-1]
+    assert np.mean(hits, axis=0)[-1] > 0.7
 
 
 def test_other_priors_of_sigma_are_taken(rng):
