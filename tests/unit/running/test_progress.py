@@ -115,6 +115,6 @@ def test_a_long_run_says_its_time_and_memory_before_it_starts(capsys):
 def test_run_says_it_and_progress_false_does_not(rng, capsys, monkeypatch):
     monkeypatch.setattr("pydpmc.running.progress.LONG", 1e-9)
     data = dp.Data(rng.integers(0, 2, 500))
-    for progress in (True, False):
-        dp.sample(dp.BernoulliLogit(), data, epsilon=1.0, delta=1e-6, progress=progress)
-        assert ("this run is forecast to take" in capsys.readouterr().err) == progress
+    for shown in (True, False):
+        dp.sample(dp.BernoulliLogit(), data, epsilon=1.0, delta=1e-6, progress=shown)
+        assert ("this run is forecast to take" in capsys.readouterr().err) == shown
