@@ -95,6 +95,8 @@ METHODS = {  # of the fields above alone
         "table",
         "predict",
         "predict_proba",
+        "posterior_predictive",
+        "prior_predictive",
         "to_arviz",
         "verdict",
         "bayes_factor",

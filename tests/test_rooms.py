@@ -43,9 +43,10 @@ print(*sorted(name for name in entered if name.startswith("pydpmc.")), sep="\\n"
 
 # A function-level import of our own is allowed for three reasons, and each place is named here.
 STARTS_FASTER = {  # plots, reports, ArviZ and the shell's commands are imported when they are used
-    "posterior.posterior", "posterior.plots", "posterior.report.page", "accounting.guarantee",
-    "cli.completion", "cli.cost", "cli.demo", "cli.init", "cli.ledger", "cli.plan", "cli.rehearse", "cli.report",
-    "cli.run",
+    "posterior.posterior", "posterior.of_predictions", "posterior.plots",
+    "posterior.report.page", "accounting.guarantee",
+    "cli.completion", "cli.cost", "cli.demo", "cli.explore", "cli.init", "cli.ledger", "cli.plan", "cli.rehearse",
+    "cli.report", "cli.run", "planning.comparison",
 }  # fmt: skip
 NAMES_EACH_OTHER = {  # a spec completes itself, an event is amplified into another, a registry lists its room
     "accounting.events.gaussian", "data.schema.schema", "models.spec", "planning.plan", "posterior.inference",

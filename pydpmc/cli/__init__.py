@@ -2,6 +2,6 @@
 
 from types import ModuleType
 
-from . import completion, cost, demo, init, ledger, plan, rehearse, report, run
+from . import completion, cost, demo, explore, init, ledger, plan, rehearse, report, run
 
-ALL: tuple[ModuleType, ...] = (init, plan, rehearse, run, report, ledger, cost, demo, completion)
+ALL: tuple[ModuleType, ...] = (init, plan, explore, rehearse, run, report, ledger, cost, demo, completion)

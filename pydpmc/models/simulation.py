@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..data.public import Public
 from ..errors import InvalidArgument
 from .base import Model
 from .poisson_regression import LARGEST_LOG_MEAN
@@ -40,6 +41,24 @@ def simulate(model: Model, parameters: Parameters, x: Floats, random: np.random.
     return np.asarray(maker(model, parameters, x, random), dtype=np.float64)
 
 
+def prior_draw(model: Model, public: Public, random: np.random.Generator) -> Parameters:
+    """Return a value of each block, drawn from its prior.
+
+    Examples
+    --------
+    >>> import pydpmc as dp
+    >>> public = dp.Public(n=9, columns=("a", "b"), has_target=True, row_norm=1.0)
+    >>> drawn = prior_draw(dp.LogisticRegression(intercept=True), public, np.random.default_rng(0))
+    >>> {name: values.shape for name, values in drawn.items()}
+    {'intercept': (1,), 'beta': (2,)}
+    """
+    drawn = {}
+    for block in model.blocks(public):
+        values = model.block_prior(block).draw(block.size, random.uniform(1e-12, 1.0 - 1e-12, block.size))
+        drawn[block.name] = np.abs(values) if block.positive else values
+    return drawn
+
+
 def predictors(parameters: Parameters, x: Floats) -> Floats:
     """Return the linear predictor of each row."""
     found = x @ parameters["beta"]
@@ -48,6 +67,10 @@ def predictors(parameters: Parameters, x: Floats) -> Floats:
 
 def _bernoulli(model: Any, parameters: Parameters, x: Floats, random: np.random.Generator) -> Any:
     return random.random(len(x)) < 1.0 / (1.0 + np.exp(-np.clip(predictors(parameters, x), -700.0, 700.0)))
+
+
+def _probit(model: Any, parameters: Parameters, x: Floats, random: np.random.Generator) -> Any:
+    return random.normal(size=len(x)) < predictors(parameters, x)
 
 
 def _coin(model: Any, parameters: Parameters, x: Floats, random: np.random.Generator) -> Any:
@@ -78,6 +101,12 @@ def _poisson(model: Any, parameters: Parameters, x: Floats, random: np.random.Ge
     return random.poisson(np.minimum(means, MOST_COUNT))
 
 
+def _negative_binomial(model: Any, parameters: Parameters, x: Floats, random: np.random.Generator) -> Any:
+    means = np.exp(np.minimum(predictors(parameters, x), LARGEST_LOG_MEAN))
+    mixed = means * random.gamma(1.0 / model.dispersion, model.dispersion, len(x))
+    return random.poisson(np.minimum(mixed, MOST_COUNT))
+
+
 def _softmax(model: Any, parameters: Parameters, x: Floats, random: np.random.Generator) -> Any:
     scores = x @ parameters["beta"].reshape(model.classes, -1).T
     scores = scores + parameters.get("intercept", np.zeros(1))
@@ -97,10 +126,12 @@ def _mixture(model: Any, parameters: Parameters, x: Floats, random: np.random.Ge
 MAKERS: dict[str, Callable[[Any, Parameters, Floats, np.random.Generator], Any]] = {
     "logistic_regression": _bernoulli,
     "hinge_classifier": _bernoulli,
+    "probit_regression": _probit,
     "bernoulli_logit": _coin,
     "linear_regression": _normal,
     "huber_regression": _huber,
     "poisson_regression": _poisson,
+    "negative_binomial_regression": _negative_binomial,
     "softmax_regression": _softmax,
     "gaussian_mean": _gaussian,
     "gaussian_mixture": _mixture,

@@ -120,6 +120,10 @@ class SoftmaxRegression(LinearPredictor):
         """Return p (1 - p) of equally frequent classes."""
         return (self.classes - 1) / self.classes**2
 
+    def mean(self, parameters: Mapping[str, Floats], x: Floats) -> Floats:
+        """Refuse: classes have no mean."""
+        raise InvalidArgument("SoftmaxRegression has no mean of y given features: use predict_proba")
+
     def probabilities(self, parameters: Mapping[str, Floats], x: Floats) -> Floats:
         """Return P(y = c) of every class c."""
         from scipy.special import softmax

@@ -47,7 +47,7 @@ def requested(
     epsilon: float | None,
     delta: float | None,
     adjacency: str,
-    chains: int,
+    chains: int | None,
     private: bool,
     init: Any = None,
     earlier: Any = (),
@@ -55,7 +55,7 @@ def requested(
     """Return what was asked for, checked, and where chains start; without a sampler any proven one will do."""
     open_sampler = Barker() if sampler is None else sampler
     check_kinds(model, public, open_sampler, adjacency, private)
-    chains = whole(chains, "chains", most=MOST_CHAINS)
+    chains = 1 if chains is None else whole(chains, "chains", most=MOST_CHAINS)
     check_budget(epsilon, delta, private)
     model.check_public(public)
     if adjacency == "replace" and public.n < 1:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from .._files import replace_file
 from .._optional import require
-from ..checks import one_of, visible_html
-from ..errors import PydpmcError
+from ..checks import file_path, given, one_of, visible_html
+from ..checks import usable as usable_file
+from ..errors import PydpmcError, WrongType
 from ..samplers import Barker
 from ..samplers.base import Sampler
 from ..samplers.request import Request
@@ -116,6 +119,43 @@ class Comparison:
         ax.set(xscale="log", yscale="log", xlabel="epsilon", ylabel="error / sd without privacy")
         ax.legend()
         return ax
+
+    def explore(
+        self,
+        path: str | Path,
+        *,
+        epsilons: Sequence[float] | None = None,
+        deltas: Sequence[float] | None = None,
+        records: Sequence[int] | None = None,
+        title: str | None = None,
+        told: Callable[[int, int], None] | None = None,
+    ) -> None:
+        """Write one HTML page with sliders for epsilon, delta and the number of records; it costs no privacy.
+
+        Every setting is planned beforehand, which takes some seconds; the page loads nothing from elsewhere.
+
+        Parameters
+        ----------
+        path
+            The file to write.
+        epsilons, deltas, records
+            Values of the sliders, usual ones by default; the comparison's own are always among them.
+        title
+            Heading of the page.
+        told
+            Called with the number of settings that are done, and of all.
+        """
+        from .explore.grid import axes_of, cells
+        from .explore.page import render
+
+        if title is not None and not isinstance(title, str):
+            raise WrongType(f"title must be a text, not {given(title)}")
+        file = file_path(path, "path")
+        axes = axes_of(self.request, epsilons, deltas, records)
+        found = cells(self.request, self.purpose, axes, told or (lambda done, of: None))
+        page = render(self.request, self.purpose, axes, found, title).encode()
+        with usable_file(file, "path"):
+            replace_file(file, lambda new: new.writelines([page]))
 
 
 def first_sentence(text: str) -> str:

@@ -21,6 +21,7 @@ from ..samplers.outlook import Outlook, outlook_of
 from ..samplers.request import refuse_groups_without_proof, refuse_weights_without_proof
 from . import seal
 from .arguments import planned_starts, requested, sentences
+from .chains import several_chains
 from .choice import PURPOSES
 from .comparison import Comparison, best_that_fits, compared
 from .verdict import Usefulness, usefulness
@@ -139,7 +140,7 @@ def plan(
     epsilon: float | None = None,
     delta: float | None = None,
     adjacency: Adjacency = "replace",
-    chains: int = 1,
+    chains: int | None = None,
     private: bool = True,
     init: npt.ArrayLike | Posterior | Literal["prior"] | None = None,
     earlier: Sequence[acc.Guarantee] = (),
@@ -162,7 +163,8 @@ def plan(
     adjacency
         ``"replace"`` (n public, one record changed) or ``"add_remove"``.
     chains
-        Number of chains; they share the budget.
+        Number of chains; they share the budget. By default one of a given sampler; where the planner chooses one whose
+        draws are a chain, four or two if their outlook is nearly as good, so that R-hat compares chains.
     private
         False runs without privacy, and says so in the result.
     init
@@ -200,7 +202,13 @@ def plan(
     if sampler is None:
         table = compared(request, purpose) if private and epsilon is not None else None
         options |= {"init": start, "earlier": request.earlier, "assumptions": assumptions}
-        made = best_that_fits(lambda one: plan(model, public, one, **options), table)
+
+        def plan_by(one: Sampler, **other: Any) -> Plan:
+            return plan(model, public, one, **options | {"chains": request.chains} | other)
+
+        made = best_that_fits(plan_by, table)
+        if chains is None and table is not None:
+            made = several_chains(made, request, purpose, plan_by)
         return dataclasses.replace(made, comparison=table)
     refuse_groups_without_proof(sampler, request.public)
     refuse_weights_without_proof(sampler, request.public)

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -14,32 +14,27 @@ import numpy.typing as npt
 from ..accounting import Guarantee
 from ..checks import file_path, one_of, visible_html, whole
 from ..data.schema import Schema
-from ..errors import InvalidArgument
 from . import inference, storage
 from .agreement import Agreement
 from .fields import Unsafe, description, fields_of
 from .inference import Intervals, WaldTest
 from .looks import Look
 from .of_looks import OfLooks
+from .of_predictions import OfPredictions
 from .stats import SamplerStats
 from .summary import Summary, summarise
 from .units import natural_draws
 from .verdict import Verdict, verdict
 
 if TYPE_CHECKING:
-    from .prediction import Prediction
     from .tables import Table
 
 Floats = npt.NDArray[np.float64]
-POINTWISE = (
-    "LOO and WAIC need the log-likelihood of every single record, which no guarantee covers, so a posterior does not "
-    "hold it. Compare models by private_score of the estimators, or by predictions for public records"
-)
 CONDITIONAL = "The guarantee of these draws is conditional: guarantee.statement() lists its assumptions."
 
 
 @dataclass(frozen=True, eq=False)
-class Posterior(OfLooks):
+class Posterior(OfLooks, OfPredictions):
     """Posterior draws with their guarantee. It holds no reference to the data.
 
     Attributes
@@ -186,36 +181,16 @@ class Posterior(OfLooks):
 
         return table(self, format, **options)
 
-    def predict(self, x: Any, *, level: float = 0.9, draws: int = 1000) -> Prediction:
-        """Return the posterior of the mean of y given each row of `x`, from at most `draws` draws.
+    def to_arviz(self, x: Any = None, *, draws: int = 1000, seed: int | None = None) -> Any:
+        """Return an ``arviz.InferenceData`` (ArviZ 0.x) or ``DataTree`` (1.x) with the guarantee as attributes.
 
-        `x` has the columns of the data of the run. A table with named columns is encoded by the schema of the run; if
-        there was none, its columns are taken by their names. Rows are bounded as the records were. For classifiers
-        the mean is the probability of class 1. The interval is for the mean, not for a new observation.
+        Its groups are ``posterior`` and, if the prior can be sampled, ``prior``. With public rows `x` (as for
+        `posterior_predictive`) it has ``posterior_predictive`` and ``prior_predictive`` too; `draws` and `seed` are
+        theirs and the prior's.
         """
-        from .prediction import predict
-
-        return predict(self, x, level=level, draws=draws)
-
-    def predict_proba(self, x: Any, *, level: float = 0.9, draws: int = 1000) -> Prediction:
-        """Return the posterior of the probabilities of the classes given each row of `x`; see `predict`."""
-        from .prediction import predict_proba
-
-        return predict_proba(self, x, level=level, draws=draws)
-
-    def loo(self) -> NoReturn:
-        """Say why there is no leave-one-out cross-validation: it needs the log-likelihood of every record."""
-        raise InvalidArgument(POINTWISE)
-
-    def waic(self) -> NoReturn:
-        """Say why there is no WAIC: it needs the log-likelihood of every record."""
-        raise InvalidArgument(POINTWISE)
-
-    def to_arviz(self) -> Any:
-        """Return an ``arviz.InferenceData`` (ArviZ 0.x) or ``DataTree`` (1.x) with the guarantee as attributes."""
         from .arviz import to_arviz
 
-        return to_arviz(self)
+        return to_arviz(self, x, draws, seed)
 
     def plot_trace(self, parameters: Sequence[str] | None = None) -> Any:
         """Return a matplotlib figure: density and trace of each parameter, a colour per chain."""

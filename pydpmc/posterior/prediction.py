@@ -64,8 +64,7 @@ def predict_proba(post: Posterior, x: Any, *, level: float = 0.9, draws: int = 1
 def _averaged(post: Posterior, means: Means, x: Any, level: float, draws: int) -> Prediction:
     inside(level, "level")
     parameters = _thinned(post, whole(draws, "draws"))
-    public = public_of(post)
-    rows, absent = _bounded(_encoded(post, x, public), public)
+    rows, absent = new_rows(post, x)
     quantiles = (0.5 - level / 2, 0.5 + level / 2)
     chunk = max(1, CELLS // len(next(iter(parameters.values()))))
     parts = []
@@ -78,6 +77,12 @@ def _averaged(post: Posterior, means: Means, x: Any, level: float, draws: int) -
         column[absent] = np.nan
     mean, sd, low, high = columns
     return Prediction(mean, sd, low, high, float(level))
+
+
+def new_rows(post: Posterior, x: Any) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    """Return public rows, encoded and bounded as the records were, and which of them have a missing value."""
+    public = public_of(post)
+    return _bounded(_encoded(post, x, public), public)
 
 
 def _thinned(post: Posterior, most: int) -> dict[str, Floats]:

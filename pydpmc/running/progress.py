@@ -14,6 +14,7 @@ from typing import Any
 
 PATIENCE = 2.0  # seconds before anything is shown
 LOG_INTERVAL = 10.0  # seconds between lines in a log
+LONG = 20.0  # seconds of a run that are said before it starts
 MOST_LINES = 16  # chains go forward together: more of them share one line
 
 
@@ -66,6 +67,23 @@ def speed_and_time(rate: float, left: int) -> str:
     speed = f"{rate:,.0f}" if rate >= 100 else f"{rate:.3g}"
     seconds = round(left / rate) if rate > 0 else 0
     return f"{speed} steps/s, {seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02} left"
+
+
+def say_long(seconds: float | None, memory: float | None, threads: int) -> None:
+    """Print the forecast time and memory of a run that takes longer than `LONG` seconds on so many threads.
+
+    Examples
+    --------
+    >>> say_long(3.0, 1e6, 1)
+    """
+    if seconds is None or memory is None or seconds / threads <= LONG:
+        return
+    cores = "one core" if threads == 1 else f"{threads} cores"
+    print(
+        f"this run is forecast to take about {seconds / threads:,.0f} s on {cores} and {memory / 2**20:,.0f} MiB of "
+        "memory (Ctrl-C stops it; the whole budget is charged at its start)",
+        file=sys.stderr,
+    )
 
 
 def say_resumed(checkpoint: Any, done: int, steps: int) -> None:

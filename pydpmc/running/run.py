@@ -32,7 +32,7 @@ from ..samplers.base import Sampler, target_arguments
 from .core_calls import core_errors, stoppable, usable_threads
 from .formulas import of_formula, refuse_leftovers
 from .habits import refuse_habits
-from .progress import Progress, say_resumed
+from .progress import Progress, say_long, say_resumed
 from .safekeeping import Safekeeping
 
 SEEDED = "a seed was given: whoever knows it can replay every random choice. For tests only, not for release"
@@ -110,6 +110,8 @@ def run(
     init = start_points(plan, release.chains, seed)
     void = _void(plan, seed is not None, unsafe_diagnostics)
     refuse_hopeless(plan, anyway)
+    if progress and plan.private:
+        say_long(plan.outlook.seconds, plan.outlook.memory, workers)
     keeping = Safekeeping(plan, data, release, out, ledger, checkpoint)
     keeping.refuse(void)
     with core_errors():
@@ -140,7 +142,7 @@ def sample(
     epsilon: float | None = None,
     delta: float | None = None,
     adjacency: Adjacency = "replace",
-    chains: int = 1,
+    chains: int | None = None,
     private: bool = True,
     init: npt.ArrayLike | Posterior | Literal["prior"] | None = None,
     earlier: Sequence[Guarantee] = (),

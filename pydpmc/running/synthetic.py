@@ -13,7 +13,7 @@ from ..data.data import Data
 from ..data.public import Public
 from ..errors import InvalidArgument, WrongType
 from ..models import Model
-from ..models.simulation import Parameters, simulate
+from ..models.simulation import Parameters, prior_draw, simulate
 from ..planning.plan import Plan
 from ..samplers.directions import typical_rows
 
@@ -64,7 +64,7 @@ class Stage:
         else:
             x = self._features[random.integers(0, len(self._features), count)]
         scale = 1.0
-        drawn = _prior_draw(model, public, random) if self._truth is None else {}
+        drawn = prior_draw(model, public, random) if self._truth is None else {}
         for _ in range(TRIES):
             parameters = _named(model, public, self._truth) if self._truth is not None else _scaled(model, drawn, scale)
             made = simulate(model, parameters, x, random)
@@ -96,14 +96,6 @@ class Stage:
             base_rate=public.base_rate,
             typical_norm=public.typical_norm,
         )
-
-
-def _prior_draw(model: Model, public: Public, random: np.random.Generator) -> Parameters:
-    drawn = {}
-    for block in model.blocks(public):
-        values = model.block_prior(block).draw(block.size, random.uniform(1e-12, 1.0 - 1e-12, block.size))
-        drawn[block.name] = np.abs(values) if block.positive else values
-    return drawn
 
 
 def _scaled(model: Model, drawn: Parameters, scale: float) -> Parameters:

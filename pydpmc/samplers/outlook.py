@@ -209,7 +209,9 @@ def outlook_of(
     typical, even = (directions(model, public, size, even) for even in (False, True))
     if typical is None or even is None or not hasattr(settings, "outlook"):
         return Outlook(is_chain=is_chain, w=settings.w)
-    if init is not None and init != "prior":
+    if init == "prior" and typical.prior.min() > 0.0:
+        typical, even = (dataclasses.replace(ways, start=2.0 / ways.prior) for ways in (typical, even))
+    elif init is not None and init != "prior":
         typical, even = (dataclasses.replace(ways, start=ways.open_variance) for ways in (typical, even))
     found: Outlook = settings.outlook(typical, chains)
     return dataclasses.replace(found, is_chain=is_chain, even_width=settings.outlook(even, chains).width)

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
-ROUNDS = 50
+ROUNDS, SETTLED = 50, 1e-12
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,9 @@ def posterior(
     for _ in range(ROUNDS):
         precision, weighted = _likelihood(moments, own + _noise(moments, beta))
         total = w * precision + np.diag(prior_precision)
-        beta = _solve(total, w * weighted + prior_precision * prior_mean)
+        last, beta = beta, _solve(total, w * weighted + prior_precision * prior_mean)
+        if np.abs(beta - last).max() <= SETTLED * np.abs(beta).max():
+            break
     values, vectors = np.linalg.eigh((total + total.T) / 2.0)
     return beta, vectors / np.sqrt(np.maximum(values, _least(values)))
 

@@ -13,6 +13,8 @@ from ..outlook import Outlook, of_calibrated, of_tempered, run_costs
 if TYPE_CHECKING:
     from .gaussian_mean import MeanSettings
     from .linear_regression import LinearSettings
+    from .noised_mean import NoisedMeanSettings
+    from .unknown_sigma import MomentSettings
 
 
 def outlook_of_mean(settings: MeanSettings, ways: Directions) -> Outlook:
@@ -20,10 +22,24 @@ def outlook_of_mean(settings: MeanSettings, ways: Directions) -> Outlook:
     return of_tempered(ways, settings.w, settings.draws, **run_costs(ways, 4.0, settings.draws))
 
 
+def outlook_of_noised_mean(settings: NoisedMeanSettings, ways: Directions) -> Outlook:
+    """Return the outlook of draws given one noised sum."""
+    costs = run_costs(ways, 4.0, settings.draws)
+    return of_calibrated(ways, settings.information + ways.prior, effective_draws=float(settings.draws), **costs)
+
+
+def outlook_of_moments(settings: MomentSettings, ways: Directions) -> Outlook:
+    """Return the outlook of linear regression with unknown sigma: as with a known one, and sigma beside it."""
+    return _outlook(settings, ways, *settings.noises()[:2])
+
+
 def outlook_of_linear(settings: LinearSettings, ways: Directions) -> Outlook:
     """Return the outlook of linear regression: X'y is a noised observation of a noised X'X times beta."""
     to_xx, to_xy = math.sqrt(2.0) * settings.norm**2, math.sqrt(2.0) * settings.norm * settings.y_reach
-    xx, xy = settings.noise * to_xx, settings.noise * to_xy
+    return _outlook(settings, ways, settings.noise * to_xx, settings.noise * to_xy)
+
+
+def _outlook(settings: LinearSettings | MomentSettings, ways: Directions, xx: float, xy: float) -> Outlook:
     moments = ways.n * ways.moments
     beta = 1.0 / np.where(ways.prior > 0.0, ways.prior, np.inf)
     typical = float((ways.moments * beta).sum())
@@ -31,6 +47,7 @@ def outlook_of_linear(settings: LinearSettings, ways: Directions) -> Outlook:
         beta = settings.y_reach**2 / ways.moments / ways.dim  # predictors stay within the bounds of y
     met = moments**2 / (moments**2 + ways.dim * xx**2 / 2.0)
     noise = xy**2 + xx**2 / 2.0 * (float((beta * met).sum()) + beta * met)
-    precision = settings.w * moments**2 * met / (settings.sigma**2 * moments + noise) + ways.prior
+    variance = moments / ways.information * moments  # sigma^2 X'X
+    precision = settings.w * moments**2 * met / (variance + noise) + ways.prior
     costs = run_costs(ways, 10.0, settings.draws, ways.dim**2)
     return of_calibrated(ways, np.maximum(precision, 1e-300), effective_draws=float(settings.draws), **costs)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...checks import positive, whole
+from ...checks import one_of, positive, whole
 from ...models import GaussianMean
 from ..base import Sampler
 from ..request import check_weight
@@ -19,17 +19,18 @@ if TYPE_CHECKING:
     from .settings import ConjugateSettings
 
 MOST_DRAWS = 1_000_000
-FREE_DRAWS, DRAWS_FOR_INTERVAL = 4000, 20
+FREE_DRAWS = 4000
 
 
 @dataclass(frozen=True)
 class ConjugateSample(Sampler):
-    """Independent draws from the posterior of ``GaussianMean`` or of ``LinearRegression`` with known sigma.
+    """Independent draws from the posterior of ``GaussianMean`` or of ``LinearRegression``.
 
-    For ``GaussianMean`` the draws are exact draws from the (tempered) posterior, whose own spread is the mechanism; k
-    draws cost sqrt(k) times the mu of one. For ``LinearRegression``, X'X and X'y are released once with noise. The
-    draws come from the posterior given the noised sums, which the noise widens; any number of draws costs the same.
-    Priors must be ``Normal`` or ``Flat``; bounds (``row_norm`` or ``x_bounds``, and ``y_bounds``) must be declared.
+    For ``LinearRegression``, X'X and X'y (and y'y, if sigma is not known) are released once with noise. The draws come
+    from the posterior given the noised sums, which the noise widens; any number of draws costs the same. For
+    ``GaussianMean`` the sum is released so too (``release="sums"``), or the draws are exact draws from the (tempered)
+    posterior, whose own spread is the mechanism; k of them cost sqrt(k) times the mu of one. Priors of coefficients
+    must be ``Normal`` or ``Flat``; bounds (``row_norm`` or ``x_bounds``, and ``y_bounds``) must be declared.
 
     Parameters
     ----------
@@ -37,9 +38,11 @@ class ConjugateSample(Sampler):
         Number of independent draws.
     w, n0
         Tempering weight of the likelihood, or the effective number of records, n0 = w n. By default the largest weight,
-        at most 1, within the budget; for ``LinearRegression`` 1.
+        at most 1, within the budget; 1 where sums are released.
     noise_multiplier
-        ``LinearRegression`` only: the noise on the released sums, in units of the bound on one record's contribution.
+        The noise on released sums, in units of the bound on one record's contribution.
+    release
+        ``GaussianMean`` only: ``"draws"`` (the default) or ``"sums"``, for any number of draws at one price.
 
     Examples
     --------
@@ -55,19 +58,20 @@ class ConjugateSample(Sampler):
     w: float | None = None
     n0: float | None = None
     noise_multiplier: float | None = None
+    release: str = "draws"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "draws", whole(self.draws, "draws", most=MOST_DRAWS))
         if self.noise_multiplier is not None:
             positive(self.noise_multiplier, "noise_multiplier")
+        one_of(self.release, "release", ("draws", "sums"))
         check_weight(self.w, self.n0)
 
     @classmethod
     def candidate(cls, request: Request, purpose: str) -> ConjugateSample:
-        """Return draws that cost nothing each, or so many as an interval needs where each costs."""
-        if isinstance(request.model, GaussianMean):
-            return cls(draws=DRAWS_FOR_INTERVAL)
-        return cls(draws=FREE_DRAWS)
+        """Return draws that cost nothing each."""
+        mean = isinstance(request.model, GaussianMean)
+        return cls(draws=FREE_DRAWS, release="sums" if mean else "draws")
 
     def choose(self, request: Request) -> ConjugateSettings:
         """Choose the open parameters within the budget."""

@@ -111,7 +111,7 @@ def _way_out(request: Request) -> str:
     if isinstance(model, LinearRegression):
         return (
             ". A residual has no bound: HuberRegression has the same mean and a bounded gradient, and ConjugateSample "
-            "draws from LinearRegression with a known sigma in closed form"
+            "draws from LinearRegression in closed form"
         )
     typical, norm = model.typical_lipschitz(public), predictor_norm(public, model.has_intercept)
     if typical is None or norm is None or request.n is None or model.lipschitz(public) is not None:

@@ -98,3 +98,20 @@ def test_a_comparison_is_a_table_and_a_plot():
 def test_all_refused_says_why():
     with pytest.raises(dp.errors.PydpmcError):
         dp.plan(dp.PoissonRegression(), dp.Public(n=9, columns=("a",), has_target=True), **BUDGET)
+
+
+def test_a_chain_that_the_planner_chooses_comes_as_several_where_that_costs_little():
+    model, facts = dp.HingeClassifier(), public(n=200_000, d=2)
+    plan = dp.plan(model, facts, epsilon=3.0, delta=1e-6)
+    alone = dp.plan(model, facts, epsilon=3.0, delta=1e-6, chains=1)
+    assert plan.outlook.is_chain
+    assert plan.chains == 4
+    assert plan.init == "prior"  # chains that start together would agree before they have mixed
+    assert plan.outlook.score("posterior") <= 1.1 * alone.outlook.score("posterior")
+    assert plan.guarantee.epsilon(1e-6) <= 3.0
+    assert alone.chains == 1
+    assert dp.plan(model, facts, plan.sampler, epsilon=3.0, delta=1e-6).chains == 1  # a sampler of one's own
+
+
+def test_a_budget_that_several_chains_would_waste_keeps_one():
+    assert dp.plan(dp.HingeClassifier(), public(n=200_000, d=2), epsilon=0.7, delta=1e-6).chains == 1

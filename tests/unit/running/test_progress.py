@@ -7,7 +7,7 @@ import pytest
 
 import pydpmc as dp
 from pydpmc.running import progress
-from pydpmc.running.progress import Progress
+from pydpmc.running.progress import Progress, say_long
 
 
 @pytest.fixture
@@ -101,3 +101,20 @@ def test_a_run_shows_its_speed_only_where_the_number_of_records_is_public(capsys
 def test_many_chains_share_a_line(clock, capsys):
     go(clock, 1000, [(5, 500)])
     assert capsys.readouterr().err.startswith("1000 chains: 500 of 1,000 steps")
+
+
+def test_a_long_run_says_its_time_and_memory_before_it_starts(capsys):
+    say_long(19.0, 2.0**20, 1)
+    say_long(39.0, 2.0**20, 2)
+    say_long(None, None, 1)
+    assert capsys.readouterr().err == ""
+    say_long(90.0, 3.0 * 2**20, 2)
+    assert "about 45 s on 2 cores and 3 MiB" in capsys.readouterr().err
+
+
+def test_run_says_it_and_progress_false_does_not(rng, capsys, monkeypatch):
+    monkeypatch.setattr("pydpmc.running.progress.LONG", 1e-9)
+    data = dp.Data(rng.integers(0, 2, 500))
+    for shown in (True, False):
+        dp.sample(dp.BernoulliLogit(), data, epsilon=1.0, delta=1e-6, progress=shown)
+        assert ("this run is forecast to take" in capsys.readouterr().err) == shown

@@ -168,8 +168,10 @@ def test_what_is_refused():
     public = dp.Public(n=100, columns=("a",), has_target=True, row_norm=1.0, y_bounds=(0.0, 1.0))
     plain = dp.Public(n=100, columns=("a",), has_target=False, row_norm=1.0)
     conjugate = dp.ConjugateSample()
-    with pytest.raises(UnsupportedEventError, match="known sigma"):
-        dp.plan(dp.LinearRegression(), public, conjugate, epsilon=1.0, delta=1e-6)
+    with pytest.raises(ValueError, match="public_n: an unknown sigma"):
+        dp.plan(dp.LinearRegression(), public, conjugate, epsilon=1.0, delta=1e-6, adjacency="add_remove")
+    with pytest.raises(ValueError, match="w: with an unknown sigma"):
+        dp.plan(dp.LinearRegression(), public, dp.ConjugateSample(w=0.5), epsilon=1.0, delta=1e-6)
     with pytest.raises(UnsupportedEventError, match="LogisticRegression has no posterior in closed form"):
         dp.plan(dp.LogisticRegression(), public, conjugate, epsilon=1.0, delta=1e-6)
     with pytest.raises(UnsupportedEventError, match="Normal or Flat"):
