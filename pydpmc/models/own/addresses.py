@@ -11,6 +11,7 @@ from ...checks import given
 from ...errors import InvalidArgument, WrongType
 
 ARGUMENTS = 8
+_FUNCTIONS: Any = ctypes.CFUNCTYPE(None).__mro__[1]  # of everything that ctypes calls
 
 _name = ctypes.pythonapi.PyCapsule_GetName
 _name.restype, _name.argtypes = ctypes.c_char_p, [ctypes.py_object]
@@ -44,7 +45,7 @@ def address_of(function: Any, user_data: Any, name: str, arguments: int = ARGUME
     if isinstance(address, int):
         _count(len(function._sig.args), arguments, name)
         return Address(address, user, (function, user_data))
-    if isinstance(function, ctypes._CFuncPtr):
+    if isinstance(function, _FUNCTIONS):
         declared = getattr(function, "argtypes", None)
         if declared is not None:
             _count(len(declared), arguments, name)
@@ -52,8 +53,8 @@ def address_of(function: Any, user_data: Any, name: str, arguments: int = ARGUME
         if found:
             return Address(found, user, (function, user_data))
     raise WrongType(
-        f"{name} must be a compiled function: an address, a ctypes function, a numba cfunc, a scipy.LowLevelCallable or "
-        f"a capsule of Cython, not {given(function)}"
+        f"{name} must be a compiled function: an address, a ctypes function, a numba cfunc, a scipy.LowLevelCallable "
+        f"or a capsule of Cython, not {given(function)}"
     )
 
 
@@ -73,7 +74,9 @@ def _user(user_data: Any) -> int:
     try:
         return ctypes.cast(user_data, ctypes.c_void_p).value or 0
     except ctypes.ArgumentError:
-        raise WrongType(f"user_data must be an address, a ctypes pointer or a numpy array, not {given(user_data)}") from None
+        raise WrongType(
+            f"user_data must be an address, a ctypes pointer or a numpy array, not {given(user_data)}"
+        ) from None
 
 
 def _of_capsule(capsule: Any, name: str, arguments: int) -> int:

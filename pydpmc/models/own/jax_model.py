@@ -27,7 +27,9 @@ class JaxCode(Code):
 
     __slots__ = ("_compiled", "_layout", "_of_record")
 
-    def __init__(self, of_record: Callable[[Any, Any], Any], layout: Layout | None, most: int | None, backend: str) -> None:
+    def __init__(
+        self, of_record: Callable[[Any, Any], Any], layout: Layout | None, most: int | None, backend: str
+    ) -> None:
         super().__init__(backend, False, most)
         self._of_record, self._layout = of_record, layout
         self._compiled: dict[tuple[int, bool], tuple[Function, Function]] = {}

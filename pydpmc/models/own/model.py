@@ -35,7 +35,7 @@ class Handle:
 class OwnModel(Model):
     """A likelihood that was not written for pydpmc. ``from_numpyro`` and its siblings make it.
 
-    The core clips what the code says of a record, whatever it is, so a guarantee does not depend on what is stated here.
+    The core clips what the code says of a record, whatever it is, so that no guarantee depends on what is stated here.
 
     Parameters
     ----------

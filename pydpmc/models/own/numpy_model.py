@@ -57,7 +57,9 @@ class NumpyCode(Code):
 def _shaped(values: Any, shape: tuple[int, ...], name: str) -> Floats:
     array = np.asarray(values, dtype=np.float64)
     if array.shape != shape:
-        raise InvalidArgument(f"{name} must return one number per record, shape {shape}, but its shape is {array.shape}")
+        raise InvalidArgument(
+            f"{name} must return one number per record, shape {shape}, but its shape is {array.shape}"
+        )
     return array
 
 

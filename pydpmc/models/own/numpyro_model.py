@@ -87,13 +87,15 @@ def from_numpyro(
 
 
 def _example(layout: Layout, count: int, seed: int) -> Fields:
-    """Return made-up records: small whole numbers, which are valid as counts, classes and indices more often than not."""
+    """Return made-up records: small whole numbers, which are valid counts, classes and indices."""
     jnp = require("jax.numpy", "numpyro", PURPOSE)
     random = np.random.default_rng(seed)
     fields = {}
     for field in layout.fields:
         values = random.integers(0, 2, (count, *field.shape))
-        fields[field.name] = jnp.asarray(values if field.whole else values + (field.name != TARGET) * random.random(values.shape))
+        fields[field.name] = jnp.asarray(
+            values if field.whole else values + (field.name != TARGET) * random.random(values.shape)
+        )
     return fields
 
 
@@ -129,7 +131,11 @@ def _refuse_shapes(sites: Sequence[Site], of_three: Sequence[Site]) -> None:
 
 def _refuse_dependence(model: Model, one: Fields, two: Fields) -> None:
     """Compare two records with each alone, and the prior across records."""
-    values = {name: site["value"] for name, site in model.trace(one).items() if site["type"] == "sample" and not site["is_observed"]}
+    values = {
+        name: site["value"]
+        for name, site in model.trace(one).items()
+        if site["type"] == "sample" and not site["is_observed"]
+    }
     singles = [{name: value[k : k + 1] for name, value in two.items()} for k in (0, 1)]
     apart = sum(float(model.likelihood(single, values)) for single in singles)
     turned = {name: value[::-1] for name, value in two.items()}
@@ -206,5 +212,7 @@ class _Simulator:
             sites = self._model.trace(fields, values, seed=int(random.integers(2**31)))
             made = [site["value"] for site in sites.values() if site["type"] == "sample" and self._model.inside(site)]
             if len(made) != 1:
-                raise InvalidArgument("rehearse: the model has several observed sites, so its targets cannot be made up")
+                raise InvalidArgument(
+                    "rehearse: the model has several observed sites, so its targets cannot be made up"
+                )
             return np.asarray(made[0], dtype=np.float64)

@@ -17,7 +17,7 @@ from .parameters import Site
 Floats = npt.NDArray[np.float64]
 PURPOSE = "a model in NumPyro"
 Fields = Mapping[str, Any]
-PLAIN = {
+PLAIN: dict[str, Callable[[Any], Prior]] = {
     "Normal": lambda d: Normal(_flat(d, "scale"), _flat(d, "loc")),
     "Laplace": lambda d: Laplace(_flat(d, "scale"), _flat(d, "loc")),
     "Cauchy": lambda d: StudentT(1.0, _flat(d, "scale"), _flat(d, "loc")),
@@ -56,7 +56,11 @@ class Model:
         """Return the log density of everything else but the plain sites: the prior."""
         sites = self.trace(fields, values).items()
         return sum(
-            (log_prob(site) for name, site in sites if site["type"] == "sample" and not self.inside(site) and name not in plain),
+            (
+                log_prob(site)
+                for name, site in sites
+                if site["type"] == "sample" and not self.inside(site) and name not in plain
+            ),
             start=0.0,
         )
 
@@ -88,13 +92,15 @@ def refuse(model: Model, fields: Fields, count: int) -> None:
         )
     if any(int(size) != count for size in plates[model.plate]["args"] if size is not None):
         raise InvalidArgument(
-            f"plate: {model.plate!r} must have the size of the records it gets (x.shape[0]), without subsampling: pydpmc "
-            "draws the batches"
+            f"plate: {model.plate!r} must have the size of the records it gets (x.shape[0]), without subsampling: "
+            "pydpmc draws the batches"
         )
     for name, site in sites.items():
         _refuse_site(model, name, site)
     if not any(is_observed(site) and model.inside(site) for site in sites.values()):
-        raise InvalidArgument(f"the model observes nothing in its plate {model.plate!r}: pass obs= to a sample site there")
+        raise InvalidArgument(
+            f"the model observes nothing in its plate {model.plate!r}: pass obs= to a sample site there"
+        )
     if not any(is_latent(site) for site in sites.values()):
         raise InvalidArgument("the model has no parameter: no sample site without obs= outside its plate")
 
@@ -153,6 +159,7 @@ class Natural:
         return value, jnp.sum(self._transform.log_abs_det_jacobian(given, value))
 
     def __call__(self, coordinates: Floats) -> Floats:
+        """Return the values of coordinates (draws, size)."""
         jax = require("jax", "numpyro", PURPOSE)
         with jax.enable_x64(True):
             return np.asarray(jax.vmap(lambda one: self.one(one)[0])(coordinates), dtype=np.float64)

@@ -72,7 +72,9 @@ def layout_of(record: Any) -> Layout | None:
     if record is None:
         return None
     if not isinstance(record, Mapping) or not record:
-        raise WrongType(f"record must map names to an example, such as dict(x=np.zeros(10), y=0.0), not {given(record)}")
+        raise WrongType(
+            f"record must map names to an example, such as dict(x=np.zeros(10), y=0.0), not {given(record)}"
+        )
     fields = []
     for name, example in record.items():
         array = np.asarray(example)

@@ -59,7 +59,9 @@ class Trial:
         except PydpmcError:
             raise
         except Exception as error:  # of made-up records: it may be shown
-            raise InvalidArgument(f"the model failed on made-up records: {type(error).__name__}: {_first(error)}") from error
+            raise InvalidArgument(
+                f"the model failed on made-up records: {type(error).__name__}: {_first(error)}"
+            ) from error
         return out[: len(order)]
 
 
@@ -87,8 +89,8 @@ def _finite(trial: Trial, thetas: list[Floats]) -> None:
     values = np.concatenate([trial.loglik(theta, np.arange(COUNT)) for theta in thetas])
     if not np.isfinite(values).any():
         raise InvalidArgument(
-            "the log-likelihood of the model is not finite for any of the made-up records, which lie within the declared "
-            "bounds; declare x_bounds and y_bounds that its records have, or correct the model"
+            "the log-likelihood of the model is not finite for any of the made-up records, which lie within the "
+            "declared bounds; declare x_bounds and y_bounds that its records have, or correct the model"
         )
     if np.isfinite(values).all() and np.ptp(values[:COUNT] - values[COUNT:]) == 0.0 and values[0] == values[COUNT]:
         raise InvalidArgument("the log-likelihood of the model does not depend on theta")
@@ -121,7 +123,8 @@ def _rows_apart(trial: Trial, theta: Floats) -> None:
         for other in (np.concatenate(alone), shuffled[back]):  # type: ignore[arg-type]
             if not _close(together, other):
                 raise InvalidArgument(
-                    f"the records of the model interact: what it says of one depends on the others of its batch; {ADVICE}"
+                    f"the records of the model interact: what it says of one depends on the others of its "
+                    f"batch; {ADVICE}"
                 )
 
 
@@ -157,7 +160,9 @@ def _prior_fits(prior: Any, theta: Floats) -> None:
         direction /= np.linalg.norm(direction)
         rise = (prior(theta + STEP * direction, None) - prior(theta - STEP * direction, None)) / (2 * STEP)
     except Exception as error:
-        raise InvalidArgument(f"the prior failed at a made-up theta: {type(error).__name__}: {_first(error)}") from error
+        raise InvalidArgument(
+            f"the prior failed at a made-up theta: {type(error).__name__}: {_first(error)}"
+        ) from error
     if not (np.isfinite(value) and np.isfinite(slopes).all()):
         raise InvalidArgument("the prior's log density or its gradient is not finite near the start of the chains")
     if abs(rise - float(slopes @ direction)) > WRONG * max(1.0, float(np.linalg.norm(slopes))):
