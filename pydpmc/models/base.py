@@ -155,6 +155,11 @@ class Model:
         return priors[block.name]
 
     @property
+    def has_gradient(self) -> bool:
+        """Whether gradients of the log-likelihood can be computed."""
+        return True
+
+    @property
     def assumptions(self) -> tuple[str, ...]:
         """What a guarantee assumes of the model; nothing, where the core computes it."""
         return ()

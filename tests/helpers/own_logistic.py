@@ -7,6 +7,7 @@ import subprocess
 import sys
 import sysconfig
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -55,7 +56,7 @@ CYTHON_SOURCE = """
 # cython: language_level=3, boundscheck=False, cdivision=True
 from libc.math cimport exp, log1p
 from libc.stdint cimport int64_t
-from pydpmc.include cimport pydpmc_function
+from pydpmc.models.own.abi cimport pydpmc_function
 
 cdef api int log_lik(int64_t count, int64_t columns, int64_t dim, const double* theta, const double* x,
                      const double* y, double* out, void* user) noexcept nogil:
@@ -128,15 +129,11 @@ def in_c(d, **options):
 @cache
 def cython_module():
     needs("Cython")
-    from Cython.Compiler.Main import compile_single
-    from Cython.Compiler.Options import CompilationOptions
-
     where = folder()
     with open(f"{where}/own_cython.pyx", "w") as file:
         file.write(CYTHON_SOURCE)
-    package = str(dp.__file__).rsplit("/pydpmc/", 1)[0]
-    options = CompilationOptions(include_path=[package], output_file=f"{where}/own_cython.c")
-    compile_single(f"{where}/own_cython.pyx", options)
+    site_packages = str(Path(dp.get_include()).parents[1])
+    subprocess.run([sys.executable, "-m", "cython", "-I", site_packages, f"{where}/own_cython.pyx"], check=True)
     with open(f"{where}/own_cython.c") as file:
         library = compiled(file.read(), extra=(f"-I{sysconfig.get_paths()['include']}",))
     spec = importlib.util.spec_from_file_location("own_cython", library)
@@ -166,9 +163,7 @@ def numba_functions():
     from numba import cfunc, types
 
     pointer = types.CPointer(types.float64)
-    signature = types.intc(
-        types.int64, types.int64, types.int64, pointer, pointer, pointer, pointer, types.voidptr
-    )
+    signature = types.intc(types.int64, types.int64, types.int64, pointer, pointer, pointer, pointer, types.voidptr)
 
     @cfunc(signature)
     def log_lik(count, columns, dim, theta, x, y, out, user):

@@ -71,6 +71,11 @@ class OwnModel(Model):
         return self.name
 
     @property
+    def has_gradient(self) -> bool:
+        """Whether the code has a gradient."""
+        return self.code.has_gradient
+
+    @property
     def assumptions(self) -> tuple[str, ...]:
         """What a guarantee assumes of the code."""
         return self.code.assumptions

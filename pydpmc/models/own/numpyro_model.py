@@ -145,6 +145,8 @@ def _refuse_dependence(model: Model, one: Fields, two: Fields) -> None:
                 "the records of the model interact: the log-likelihood of two is not the sum of theirs (a mean over "
                 "records, a time series, ...); standardise by public constants beforehand"
             )
+    if not _close(float(model.likelihood(two, values, seed=1)), apart):
+        raise InvalidArgument("the likelihood of the model is random: it must have no random numbers of its own")
     priors = [float(model.rest(fields, values)) for fields in (*singles, two, one)]
     if not all(_close(priors[0], other) for other in priors):
         raise InvalidArgument(

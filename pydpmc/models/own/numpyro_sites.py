@@ -47,9 +47,9 @@ class Model:
         """Return whether a site is in the plate over records."""
         return any(frame.name == self.plate for frame in site.get("cond_indep_stack", ()))
 
-    def likelihood(self, fields: Fields, values: Mapping[str, Any]) -> Any:
+    def likelihood(self, fields: Fields, values: Mapping[str, Any], seed: int = 0) -> Any:
         """Return the summed log-likelihood of records: of the observed sites in their plate."""
-        sites = self.trace(fields, values).values()
+        sites = self.trace(fields, values, seed).values()
         return sum(log_prob(site) for site in sites if is_observed(site) and self.inside(site))
 
     def rest(self, fields: Fields, values: Mapping[str, Any], plain: frozenset[str] = frozenset()) -> Any:

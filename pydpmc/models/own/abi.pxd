@@ -1,4 +1,4 @@
-# cimport the C interface of pydpmc/model.h: from pydpmc.include cimport pydpmc_function
+# The C interface of pydpmc/model.h: from pydpmc.models.own.abi cimport pydpmc_function
 from libc.stdint cimport int64_t
 
 cdef extern from "pydpmc/model.h":
