@@ -31,6 +31,7 @@ struct KernelTable;  // isa/dispatch.hpp
 // what those loops need.
 struct OwnModel {
   const KernelTable* kernels;
+  std::size_t workspace = 0;  // doubles of scratch memory that its loops need for each thread
 };
 
 struct ModelSpec {

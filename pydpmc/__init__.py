@@ -1,5 +1,7 @@
 """Bayesian posteriors with a differential-privacy guarantee: epsilon and delta in, posterior draws out."""
 
+from pathlib import Path as _Path
+
 from . import accounting, models, samplers
 from ._version import __version__ as __version__
 from .data.data import Data
@@ -39,6 +41,7 @@ __all__ = [
     "StudentT",
     "accounting",
     "compare",
+    "get_include",
     "max_step_size",
     "plan",
     "private_bounds",
@@ -48,6 +51,18 @@ __all__ = [
 ]
 __all__ += models.__all__
 __all__ += samplers.__all__
+
+
+def get_include() -> str:
+    """Return the folder of the header ``pydpmc/model.h``, the C interface for models of your own.
+
+    Examples
+    --------
+    >>> import pathlib, pydpmc as dp
+    >>> (pathlib.Path(dp.get_include()) / "pydpmc" / "model.h").is_file()
+    True
+    """
+    return str(_Path(__file__).parent / "include")
 
 
 def __dir__() -> list[str]:

@@ -1,5 +1,7 @@
 """Typed contract of the compiled core. Private: use the package."""
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,6 +15,30 @@ def isa() -> str: ...
 def use_isa(isa: str) -> bool: ...
 def has_openmp() -> bool: ...
 def hardware_threads() -> int: ...
+
+model_version: int
+
+class OwnModel:
+    @staticmethod
+    def of_python(*, loglik: Callable[..., None], gradient: Callable[..., None] | None, block: int) -> OwnModel: ...
+    @staticmethod
+    def of_addresses(
+        *,
+        loglik: int,
+        gradient: int = 0,
+        loglik_user: int = 0,
+        gradient_user: int = 0,
+        block: int = 1,
+        keep: object = None,
+    ) -> OwnModel: ...
+    @property
+    def has_gradient(self) -> bool: ...
+
+class OwnPrior:
+    @staticmethod
+    def of_python(log_density: Callable[..., float]) -> OwnPrior: ...
+    @staticmethod
+    def of_address(log_density: int, user: int = 0, keep: object = None) -> OwnPrior: ...
 
 class Target:
     def __init__(
@@ -28,6 +54,8 @@ class Target:
         group_start: NDArray[np.int64] | None = None,
         squares: NDArray[np.float64] | None = None,
         coded: Coded | None = None,
+        own: OwnModel | None = None,
+        own_prior: OwnPrior | None = None,
     ) -> None: ...
     def with_squares(self, squares: NDArray[np.float64]) -> Target: ...
     @property

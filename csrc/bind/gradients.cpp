@@ -45,6 +45,7 @@ class BoundGradientRun {
                    double clip, double room, int64_t batch, std::shared_ptr<GapTables> gaps, int64_t most,
                    double weight, std::vector<double> step_size, std::vector<double> noise)
       : target_(std::move(target)), chains_(std::move(chains)) {
+    target_->require_gradient();
     const Records& records = target_->records();
     const ModelSpec& model = target_->target().model;
     const Parameters given(std::move(parameters));

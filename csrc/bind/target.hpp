@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "bind/own.hpp"
 #include "bind/records.hpp"
 #include "models/target.hpp"
 #include "run/chains.hpp"
@@ -35,6 +36,8 @@ struct TargetArguments {
   Starts group_start;
   Squares squares;
   Coded coded;
+  OwnModelHandle own;
+  OwnPriorHandle own_prior;
 };
 
 class BoundTarget {
@@ -46,8 +49,14 @@ class BoundTarget {
     records.squares = squares_of_rows(given_.squares, records.n);
     records.coded = coded_of(given_.coded, records);
     const int dim = static_cast<int>(given_.prior.shape(0));
-    target_.model = model_of(given_.model, records, given_.intercept, given_.constants, dim);
+    if (given_.own) {
+      own_ = std::make_unique<const UserModel>(given_.own->of(records.columns, dim));
+      target_.model = {ModelKind{}, records.columns, false, {}, dim, 1, own_.get()};
+    } else {
+      target_.model = model_of(given_.model, records, given_.intercept, given_.constants, dim);
+    }
     target_.prior = prior_of(given_.prior, dim);
+    if (given_.own_prior) target_.prior.own = &given_.own_prior->prior;
   }
 
   BoundTarget with_squares(Squares squares) const {
@@ -60,6 +69,16 @@ class BoundTarget {
   const Records& records() const { return target_.records; }
   const TargetArguments& given() const { return given_; }
 
+  // Called by every run that moves along gradients.
+  void require_gradient() const {
+    require(!own_ || own_->gradient, "this run needs gradients, and the model has none");
+  }
+
+  // Called by runs whose proof is for models of models/all.hpp.
+  void require_listed() const {
+    require(!target_.model.own && !target_.prior.own, "this run takes no model or prior of your own");
+  }
+
   // Called by every run that cannot handle groups.
   void require_single_records() const {
     require(!target_.records.group_start, "this run takes single records, not groups");
@@ -67,6 +86,7 @@ class BoundTarget {
 
  private:
   TargetArguments given_;
+  std::unique_ptr<const UserModel> own_;
   Target target_{};
 };
 

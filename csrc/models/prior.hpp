@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace pydpmc {
@@ -14,7 +16,18 @@ struct PriorTerm {
   bool of_log;  // the coordinate is log x, and the prior is the density of x > 0
 };
 
-using Prior = std::vector<PriorTerm>;
+// A density of all coordinates together, which users write (pydpmc/model.h). It writes its gradient to `slopes`
+// unless that is null.
+struct OwnPrior {
+  double (*log_density)(int64_t dim, const double* theta, double* slopes, void* user);
+  void* user;
+};
+
+// The product of one term per coordinate, and of `own` if there is one.
+class Prior : public std::vector<PriorTerm> {
+ public:
+  const OwnPrior* own = nullptr;
+};
 
 inline double log_density(const PriorTerm& term, double x) noexcept {
   const double z = (x - term.location) / term.scale;
@@ -53,6 +66,8 @@ inline double log_prior(const Prior& prior, const double* theta) noexcept {
     total += log_density(prior[j], of_log ? std::exp(theta[j]) : theta[j]);
     if (of_log) total += theta[j];  // Jacobian of x = exp(theta)
   }
+  if (prior.own)
+    total += prior.own->log_density(static_cast<int64_t>(prior.size()), theta, nullptr, prior.own->user);
   return total;
 }
 
@@ -60,6 +75,14 @@ inline double log_prior_slope(const PriorTerm& term, double theta) noexcept {
   if (!term.of_log) return log_density_slope(term, theta);
   const double x = std::exp(theta);
   return log_density_slope(term, x) * x + 1.0;
+}
+
+// Adds the gradient of prior.own; `scratch` has room for all coordinates. A slope that is not finite counts as 0.
+inline void add_own_slopes(const Prior& prior, const double* theta, double* scratch, double* out) noexcept {
+  if (!prior.own) return;
+  prior.own->log_density(static_cast<int64_t>(prior.size()), theta, scratch, prior.own->user);
+  for (std::size_t j = 0; j < prior.size(); ++j)
+    if (std::isfinite(scratch[j])) out[j] += scratch[j];
 }
 
 }  // namespace pydpmc

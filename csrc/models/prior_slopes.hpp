@@ -12,7 +12,8 @@ namespace pydpmc {
 
 class PriorSlopes {
  public:
-  explicit PriorSlopes(const Prior& prior) : location_(prior.size()), precision_(prior.size()) {
+  explicit PriorSlopes(const Prior& prior)
+      : location_(prior.size()), precision_(prior.size()), prior_(prior) {
     for (std::size_t j = 0; j < prior.size(); ++j) {
       const double precision = 1.0 / prior[j].scale / prior[j].scale;
       if (prior[j].kind == PriorKind::normal && !prior[j].of_log && std::isnormal(precision)) {
@@ -24,9 +25,11 @@ class PriorSlopes {
     }
   }
 
-  void operator()(const double* theta, double* out) const noexcept {
+  // `scratch` has room for all coordinates.
+  void operator()(const double* theta, double* out, double* scratch) const noexcept {
     for (std::size_t j = 0; j < location_.size(); ++j) out[j] = (location_[j] - theta[j]) * precision_[j];
     for (const Other& other : others_) out[other.index] = log_prior_slope(other.term, theta[other.index]);
+    add_own_slopes(prior_, theta, scratch, out);
   }
 
  private:
@@ -37,6 +40,7 @@ class PriorSlopes {
 
   std::vector<double> location_, precision_;
   std::vector<Other> others_;
+  Prior prior_;
 };
 
 }  // namespace pydpmc

@@ -35,7 +35,7 @@ GradientRun::GradientRun(Target target, const Chains& chains, const QuerySpec& q
   const size_t count = static_cast<size_t>(chains.count);
   chains_.reserve(count);
   for (size_t c = 0; c < count; ++c) {
-    chains_.push_back({apart(dim), apart(released_), apart(dim), at_rest(sampler, dim),
+    chains_.push_back({apart(dim), apart(released_), apart(dim), apart(dim), at_rest(sampler, dim),
                        std::make_unique<GradientQuery>(query, target_.model, target_.records)});
     std::copy_n(chains.init + c * dim, dim, chains_.back().theta.begin());
   }
@@ -69,7 +69,7 @@ void GradientRun::step(GradientChain& chain, uint32_t id, int64_t step, Team& te
   StreamUse use;
   (*chain.query)(key_, id, static_cast<uint64_t>(step), chain.theta.data(), schedule_.noise[t], team,
                  first_thread, *workspaces_, chain.noised_sum, trace_ ? &use : nullptr);
-  prior_slopes_(chain.theta.data(), chain.gradient.data());
+  prior_slopes_(chain.theta.data(), chain.gradient.data(), chain.scratch.data());
   for (size_t j = 0; j < chain.theta.size(); ++j)
     chain.gradient[j] = -chain.gradient[j] - weight_ * chain.noised_sum[j];
   Stream diffusion(key_, Purpose::diffusion, id, static_cast<uint64_t>(step));

@@ -23,7 +23,7 @@ struct Schedule {
 };
 
 struct alignas(cache_line) GradientChain {
-  std::vector<double> theta, noised_sum, gradient;
+  std::vector<double> theta, noised_sum, gradient, scratch;
   AnyGradientSampler sampler;
   std::unique_ptr<GradientQuery> query;
 };

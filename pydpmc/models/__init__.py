@@ -10,6 +10,14 @@ from .huber_regression import HuberRegression
 from .linear_regression import LinearRegression
 from .logistic_regression import LogisticRegression
 from .negative_binomial_regression import NegativeBinomialRegression
+from .own.compiled import from_pointer as from_pointer
+from .own.jax_model import from_jax as from_jax
+from .own.model import OwnModel as OwnModel
+from .own.numpy_model import from_numpy as from_numpy
+from .own.numpyro_model import from_numpyro as from_numpyro
+from .own.parameters import Parameter as Parameter
+from .own.pymc_model import from_pymc as from_pymc
+from .own.torch_model import from_torch as from_torch
 from .poisson_regression import PoissonRegression
 from .probit_regression import ProbitRegression
 from .softmax_regression import SoftmaxRegression

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -153,6 +153,39 @@ class Model:
         if block.name not in priors:
             raise InvalidArgument(f"prior has no entry for the block {block.name!r}; it has {sorted(priors)}")
         return priors[block.name]
+
+    @property
+    def has_gradient(self) -> bool:
+        """Whether gradients of the log-likelihood can be computed."""
+        return True
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What a guarantee assumes of the model; nothing, where the core computes it."""
+        return ()
+
+    def core_model(self, public: Public, batch: int, sampling: str) -> dict[str, Any]:
+        """Return the arguments of the core's ``Target`` that a model decides."""
+        return {
+            "model": self.core_name,
+            "intercept": self.has_intercept,
+            "constants": self.constants,
+            "prior": self.prior_table(public),
+        }
+
+    def natural(self, theta: Floats, public: Public) -> tuple[dict[str, Floats], dict[str, tuple[str, ...]]]:
+        """Return the parameters of draws (chain, draw, dim) by name, and the labels of their entries."""
+        draws, labels, start = {}, {}, 0
+        for block in self.blocks(public):
+            values = np.array(theta[:, :, start : start + block.size])
+            draws[block.name] = np.exp(values) if block.positive else values
+            labels[block.name] = block.labels
+            start += block.size
+        return draws, labels
+
+    def described(self) -> dict[str, Any]:
+        """Return what a result says of the model beyond its parameters."""
+        return {}
 
     def prior_table(self, public: Public) -> Floats:
         """Return the prior in the core's format: one row per coordinate of theta."""

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from ..data.public import Public
 from ..errors import InvalidArgument
 from .base import Model
+from .own.model import OwnModel
 from .poisson_regression import LARGEST_LOG_MEAN
 
 Floats = npt.NDArray[np.float64]
@@ -35,6 +36,8 @@ def simulate(model: Model, parameters: Parameters, x: Floats, random: np.random.
     >>> bool(y.mean() > 0.99)
     True
     """
+    if isinstance(model, OwnModel):
+        return model.simulate(parameters, x, random)
     maker = MAKERS.get(model.core_name)
     if maker is None:
         raise InvalidArgument(f"{type(model).__name__} cannot be rehearsed: nothing is known of how its targets arise")

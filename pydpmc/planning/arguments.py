@@ -14,7 +14,8 @@ from ..accounting import Guarantee
 from ..checks import given, one_of, positive, reals, small_delta, whole, yes_or_no
 from ..data.public import Public
 from ..errors import InvalidArgument, WrongType
-from ..models import Model
+from ..models import Block, Model
+from ..models.own.model import OwnModel
 from ..posterior.posterior import Posterior
 from ..samplers import Barker
 from ..samplers.base import Sampler
@@ -108,8 +109,12 @@ def warm_start(
         if block.name not in init.draws or init.draws[block.name].shape[2] != block.size:
             raise InvalidArgument(f"init: the posterior has no parameter {block.name!r} of size {block.size}")
         mean = init.draws[block.name].mean(axis=(0, 1))
-        parts.append(np.log(mean) if block.positive else mean)
+        parts.append(model.coordinates(block.name, mean) if isinstance(model, OwnModel) else _start(block, mean))
     return (init.guarantee,), np.concatenate(parts)
+
+
+def _start(block: Block, mean: Floats) -> Floats:
+    return np.asarray(np.log(mean)) if block.positive else mean
 
 
 def planned_starts(

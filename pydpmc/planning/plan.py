@@ -123,6 +123,7 @@ class Plan:
             "outlook": self.outlook.to_dict(),
             "public": self.public.to_dict(),
             "model_spec": to_spec(self.model),
+            **self.model.described(),
             **self.settings.describe(),
         }
 
@@ -218,7 +219,7 @@ def plan(
         acc.compose(
             [*settings.uses(adjacency, chains), *before],
             adjacency=adjacency,
-            assumptions=(*settings.assumptions, *([FIXED_IN_ADVANCE] if before else []), *stated),
+            assumptions=(*settings.assumptions, *model.assumptions, *([FIXED_IN_ADVANCE] if before else []), *stated),
             unit=public.unit,
             total_variation=settings.total_variation(chains),
         )

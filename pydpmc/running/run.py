@@ -20,6 +20,7 @@ from ..data.schema import Schema
 from ..errors import InvalidArgument
 from ..ledger.ledger import Ledger
 from ..models import Model
+from ..models.own.code import silent
 from ..planning.arguments import start_points
 from ..planning.helps import refuse_hopeless
 from ..planning.plan import Adjacency, Plan, plan
@@ -117,7 +118,7 @@ def run(
     with core_errors():
         chains = _core.Chains(init=init, draws=out, warmup=release.warmup, thin=release.thin, seed=seed)
         core = plan.settings.start(_core, core_target(plan, records), chains, records)
-    with keeping, core_errors():
+    with keeping, core_errors(), silent(getattr(plan.model, "code", None)):
         keeping.begin(core)
         if progress and core.steps_done > 0:
             say_resumed(checkpoint, core.steps_done, steps)
@@ -214,7 +215,8 @@ def _for_model(plan: Plan, data: Data) -> Data:
 
 def core_target(plan: Plan, data: Data) -> _core.Target:
     """Return the posterior of the plan's model given the data, as the compiled core knows it."""
-    return _core.Target(**target_arguments(plan.model, data), coded=data._coded)
+    batch, sampling = getattr(plan.settings, "batch_size", 0), getattr(plan.settings, "sampling", "full")
+    return _core.Target(**target_arguments(plan.model, data, batch or 0, sampling), coded=data._coded)
 
 
 def _advance(core: Any, steps: int, threads: int, progress: Progress, keeping: Safekeeping) -> bool:
@@ -243,12 +245,7 @@ def _void(plan: Plan, seeded: bool, unsafe_diagnostics: bool) -> str | None:
 def _posterior(
     plan: Plan, core: Any, theta: Floats, void: str | None, unsafe_diagnostics: bool, interrupted: bool
 ) -> Posterior:
-    draws, labels, start = {}, {}, 0
-    for block in plan.model.blocks(plan.public):
-        values = np.array(theta[:, :, start : start + block.size])
-        draws[block.name] = np.exp(values) if block.positive else values
-        labels[block.name] = block.labels
-        start += block.size
+    draws, labels = plan.model.natural(theta, plan.public)
     unsafe = None
     if unsafe_diagnostics and isinstance(plan.settings, Settings):
         reads = core.steps_done * plan.chains * (plan.settings.batch_size or core.units)

@@ -129,17 +129,17 @@ def _what_was_set(sampler: Any) -> str:
     return f"{type(sampler).__name__}({', '.join(shown)})"
 
 
-def target_arguments(model: Model, data: Data) -> dict[str, Any]:
-    """Return the arguments of the core's ``Target``, without `coded`, for the posterior of a model given data."""
+def target_arguments(model: Model, data: Data, batch: int = 0, sampling: str = "full") -> dict[str, Any]:
+    """Return the arguments of the core's ``Target``, without `coded`, for the posterior of a model given data.
+
+    Batch size and sampling decide how many records a model of one's own is called for at a time.
+    """
     public = data.public
     return {
         "rows": data._rows,
         "columns": public.width,
         "has_target": public.has_target,
-        "model": model.core_name,
-        "intercept": model.has_intercept,
-        "constants": model.constants,
-        "prior": model.prior_table(public),
+        **model.core_model(public, batch, sampling),
         **({"group_start": data._group_start} if public.grouped else {}),
     }
 

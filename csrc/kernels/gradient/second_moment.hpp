@@ -52,6 +52,18 @@ PYDPMC_INLINE void add_outer(int64_t* sums, const double* x, int count, double p
   }
 }
 
+// Adds a clipped gradient and its outer product; returns 1, or 0 if it has no finite norm. It shrinks `gradient`.
+PYDPMC_INLINE int64_t add_gradient_and_moments(int dim, double* gradient, const GradientGrid& grid,
+                                               const MomentGrid& moments, int64_t* sums) noexcept {
+  const double norm = norm_of(gradient, dim);
+  if (!(norm < __builtin_inf())) return 0;
+  shrink(gradient, dim, norm, grid.clip);
+  add_row(sums, gradient, nullptr, grid.per_unit, dim);
+  shrink(gradient, dim, norm < grid.clip ? norm : grid.clip, moments.clip);
+  add_outer(sums + dim, gradient, dim, moments.per_unit);
+  return 1;
+}
+
 template <class Model, class Scalar>
 inline void add_moments(const ModelSpec& spec, const Table<Scalar>& table, const Prepared& p,
                         const Batch& batch, const GradientGrid& grid, const MomentGrid& moments,
@@ -70,13 +82,7 @@ inline void add_moments(const ModelSpec& spec, const Table<Scalar>& table, const
     store(second, score.second);
     for (int k = 0; k < here; ++k) {
       write_gradient<Model>(spec, row[k], centre, first[k], second[k], gradient);
-      const double norm = norm_of(gradient, spec.dim);
-      if (!(norm < __builtin_inf())) continue;
-      shrink(gradient, spec.dim, norm, grid.clip);
-      add_row(sums, gradient, nullptr, grid.per_unit, spec.dim);
-      shrink(gradient, spec.dim, norm < grid.clip ? norm : grid.clip, moments.clip);
-      add_outer(sums + spec.dim, gradient, spec.dim, moments.per_unit);
-      ++added;
+      added += add_gradient_and_moments(spec.dim, gradient, grid, moments, sums);
     }
   }
   remove_magic(sums, spec.dim + spec.dim * (spec.dim + 1) / 2, added);

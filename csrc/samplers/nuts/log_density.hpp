@@ -29,7 +29,8 @@ class LogDensity {
         tempering_(tempering),
         stride_(static_cast<size_t>(target.model.dim) + 1),
         blocks_(static_cast<size_t>((target.records.n + density_block - 1) / density_block)),
-        partial_(stride_ * blocks_) {}
+        partial_(stride_ * blocks_),
+        scratch_(stride_) {}
 
   static size_t workspace(const Target& target) { return slopes_size(target.model); }
 
@@ -46,9 +47,10 @@ class LogDensity {
     });
     for (size_t k = 1; k < blocks_; ++k)
       for (size_t j = 0; j < stride_; ++j) partial_[j] += partial_[k * stride_ + j];
+    for (size_t j = 0; j < theta.size(); ++j) gradient[j] = log_prior_slope(target_.prior[j], theta[j]);
+    add_own_slopes(target_.prior, theta.data(), scratch_.data(), gradient.data());
     for (size_t j = 0; j < theta.size(); ++j)
-      gradient[j] = tempering_.prior_weight * log_prior_slope(target_.prior[j], theta[j]) +
-                    tempering_.weight * partial_[j + 1];
+      gradient[j] = tempering_.prior_weight * gradient[j] + tempering_.weight * partial_[j + 1];
     return tempering_.prior_weight * log_prior(target_.prior, theta.data()) + tempering_.weight * partial_[0];
   }
 
@@ -56,7 +58,7 @@ class LogDensity {
   const Target& target_;
   Tempering tempering_;
   size_t stride_, blocks_;
-  std::vector<double> partial_;
+  std::vector<double> partial_, scratch_;
 };
 
 }  // namespace pydpmc

@@ -45,6 +45,10 @@ def choose(request: Request) -> GradientSettings:
 
 
 def _refuse_unsupported(request: Request) -> None:
+    if not request.model.has_gradient:
+        raise InvalidArgument(
+            f"{request.model!r} has no gradient, which {request.sampler!r} needs; give grad, or use Barker"
+        )
     if request.sampler.sampling == "without_replacement" and request.adjacency != "replace":
         raise UnsupportedEventError(
             'sampling="without_replacement" is accounted for under adjacency="replace" only; use "poisson"'

@@ -78,6 +78,8 @@ class NUTS(Sampler):
                 "NUTS has no guarantee: pass private=False for the posterior without privacy, or use PosteriorSample "
                 "(the same sampler, with a guarantee if its draws are exact) or Langevin (an unconditional guarantee)"
             )
+        if not request.model.has_gradient:
+            raise InvalidArgument(f"{request.model!r} has no gradient, which NUTS needs; give grad, or use Barker")
         return NutsSettings(
             draws=self.draws,
             warmup=self.warmup,

@@ -1,0 +1,92 @@
+"""What computes a model of one's own: functions of theta and a block of records, compiled or in Python."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ... import _core
+from ...data.public import Public
+
+Floats = npt.NDArray[np.float64]
+Function = Callable[[Floats, Floats, Floats | None, Floats], None]  # theta, x, y, and where the answer goes
+
+PURE = "the code of the model is a function of theta and of the records it is given: it keeps no state between calls"
+APART = (
+    "the backend ({}) computes a microbatch deterministically and does not mix records: the result of a record does "
+    "not depend on the other records of its microbatch"
+)
+MOST_NUMBERS = 2**20  # of a microbatch: 8 MB
+FULL = 1024
+LEAST, MULTIPLE = 8, 8
+
+
+class Code:
+    """What computes a model. It has no ``__dict__``, so that a plan knows it by its identity."""
+
+    __slots__ = ("apart", "backend", "microbatch")
+
+    def __init__(self, backend: str, apart: bool, microbatch: int | None) -> None:
+        self.backend, self.apart, self.microbatch = backend, apart, microbatch
+
+    @property
+    def has_gradient(self) -> bool:
+        """Whether gradients can be computed."""
+        return True
+
+    @property
+    def calls_python(self) -> bool:
+        """Whether a run calls Python, and so might warn of what a record does to it."""
+        return True
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What a guarantee assumes of this code."""
+        return (PURE,) if self.apart else (PURE, APART.format(self.backend))
+
+    def functions(self, public: Public) -> tuple[Function, Function | None]:
+        """Return log-likelihood and gradient as Python functions, for tables of this shape."""
+        raise NotImplementedError
+
+    def core(self, public: Public, block: int) -> Any:
+        """Return the functions as the core calls them."""
+        loglik, gradient = self.functions(public)
+        return _core.OwnModel.of_python(loglik=loglik, gradient=gradient, block=block)
+
+    def block(self, batch: int, sampling: str, columns: int, dim: int) -> int:
+        """Return how many records a call has: one number for all calls of a run, from public numbers alone."""
+        if self.apart:
+            return 1
+        if self.microbatch is not None:
+            return self.microbatch
+        wanted = float(batch or FULL)
+        if batch and sampling == "poisson":
+            wanted += 4.0 * wanted**0.5
+        most = max(LEAST, MOST_NUMBERS // (columns + dim + 1))
+        return int(min(-(-wanted // MULTIPLE) * MULTIPLE, most - most % MULTIPLE))
+
+
+@contextmanager
+def silent(code: Code | None) -> Iterator[None]:
+    """Show no warning while a run calls Python: it would be a release that nobody paid for."""
+    if code is None or not code.calls_python:
+        yield
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def quietly(function: Function) -> Function:
+    """Return the function without numpy's floating-point warnings."""
+
+    def call(theta: Floats, x: Floats, y: Floats | None, out: Floats) -> None:
+        with np.errstate(all="ignore"):
+            function(theta, x, y, out)
+
+    return call

@@ -1,0 +1,168 @@
+"""OwnModel: what all models from elsewhere have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ... import _core
+from ...checks import positive
+from ...data.public import Public
+from ...errors import InvalidArgument
+from ..base import Block, Floats, Model
+from ..priors import Flat, Prior
+from .code import Code
+from .parameters import Site, labels_of
+from .records import Layout, default_layout
+from .trial import try_out
+
+PublicPrior = Callable[[Floats, Floats | None], float]  # log density at theta; writes its gradient
+
+
+class Handle:
+    """An object that plans know by its identity."""
+
+    __slots__ = ("of",)
+
+    def __init__(self, of: Any) -> None:
+        self.of = of
+
+
+@dataclass(frozen=True, repr=False)
+class OwnModel(Model):
+    """A likelihood that was not written for pydpmc. ``from_numpyro`` and its siblings make it.
+
+    The core clips what the code says of a record, whatever it is, so that no guarantee depends on what is stated here.
+
+    Parameters
+    ----------
+    lipschitz
+        The clip to use if the sampler has none: a public guess of the largest norm of a record's gradient.
+    smoothness
+        The largest curvature of a record's log-likelihood, from which the planner chooses a step size.
+    information
+        Fisher information of one record about one coordinate, for forecasts.
+    """
+
+    core_name: ClassVar[str] = "own"
+    has_second_moments: ClassVar[bool] = True
+
+    name: str
+    code: Code
+    sites: tuple[Site, ...]
+    layout: Layout | None = None
+    public_prior: Handle | None = None  # of a PublicPrior, or of an OwnPrior of the core
+    stated_lipschitz: float | None = None
+    stated_smoothness: float | None = None
+    stated_information: float | None = None
+    simulator: Handle | None = None
+    tried: Handle = field(default_factory=lambda: Handle(set()), compare=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("lipschitz", "smoothness", "information"):
+            if getattr(self, f"stated_{name}") is not None:
+                positive(getattr(self, f"stated_{name}"), name)
+
+    def __repr__(self) -> str:
+        return self.name
+
+    @property
+    def has_gradient(self) -> bool:
+        """Whether the code has a gradient."""
+        return self.code.has_gradient
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What a guarantee assumes of the code."""
+        return self.code.assumptions
+
+    def blocks(self, public: Public) -> tuple[Block, ...]:
+        """Return the parameters in the order of theta."""
+        return tuple(site.block for site in self.sites)
+
+    def priors(self) -> Prior | Mapping[str, Prior]:
+        """Return the priors by name; Flat where the model's own prior has all of it."""
+        return {site.name: site.prior for site in self.sites}
+
+    def lipschitz(self, public: Public) -> float | None:
+        """Return the stated bound; the core clips to it in any case."""
+        return self.stated_lipschitz
+
+    def smoothness(self, public: Public) -> float | None:
+        """Return the stated curvature."""
+        return self.stated_smoothness
+
+    def information(self, public: Public) -> float | None:
+        """Return the stated information."""
+        return self.stated_information
+
+    def natural(self, theta: Floats, public: Public) -> tuple[dict[str, Floats], dict[str, tuple[str, ...]]]:
+        """Return the parameters of draws (chain, draw, dim) by name, and the labels of their entries."""
+        draws, labels, start = {}, {}, 0
+        for site in self.sites:
+            draws[site.name] = site.natural(theta[:, :, start : start + site.size])
+            labels[site.name] = labels_of(site.shape)
+            start += site.size
+        return draws, labels
+
+    def coordinates(self, name: str, mean: Floats) -> Floats:
+        """Return where in theta a chain starts whose parameter is `mean`."""
+        site = next(one for one in self.sites if one.name == name)
+        if site.to_natural is not None:
+            raise InvalidArgument(f"init: {name} is sampled on another scale; give init as a point of theta")
+        return np.log(mean) if site.support == "positive" else mean
+
+    def described(self) -> dict[str, Any]:
+        """Return what a result says of the model: the shapes of its parameters."""
+        return {"shapes": {site.name: list(site.shape) for site in self.sites}}
+
+    def layout_in(self, public: Public) -> Layout:
+        """Return how a record lies in the columns."""
+        return default_layout(public) if self.layout is None else self.layout
+
+    def check_public(self, public: Public) -> None:
+        """Refuse a table of another shape, and a model that is none: it is tried on made-up records first."""
+        self.layout_in(public).check(public)
+        self.prior_table(public)
+        facts = (public.columns, public.has_target, public.x_bounds, public.y_bounds, public.row_norm)
+        if facts not in self.tried.of:
+            try_out(self.code, self.dim(public), self.centre(public), public, self.layout_in(public), self.public_prior)
+            self.tried.of.add(facts)
+
+    def core_model(self, public: Public, batch: int, sampling: str) -> dict[str, Any]:
+        """Return the arguments of the core's ``Target`` that a model decides."""
+        block = self.code.block(batch, sampling, public.width, self.dim(public))
+        prior = self.public_prior.of if self.public_prior is not None else None
+        if prior is not None and not isinstance(prior, _core.OwnPrior):
+            prior = _core.OwnPrior.of_python(prior)
+        return super().core_model(public, batch, sampling) | {
+            "own": self.code.core(public, block),
+            "own_prior": prior,
+        }
+
+    def simulate(self, parameters: Mapping[str, Floats], x: Floats, random: np.random.Generator) -> Floats:
+        """Return made-up targets, for rehearsals."""
+        if self.simulator is None:
+            raise InvalidArgument(f"{self.name} cannot be rehearsed: pass simulate, a function that makes up targets")
+        shaped = {site.name: parameters[site.name].reshape(site.shape) for site in self.sites}
+        return np.asarray(self.simulator.of(shaped, x, random), dtype=np.float64)
+
+    def block_prior(self, block: Block) -> Prior:
+        """Return the prior of one block."""
+        prior = super().block_prior(block)
+        if isinstance(prior, Flat) and self.public_prior is not None:
+            return _Joint()
+        return prior
+
+
+@dataclass(frozen=True)
+class _Joint(Flat):
+    """The coordinates whose prior is the model's own, which the core adds."""
+
+    def draw(self, size: int, uniforms: Floats) -> Floats:
+        """Refuse: the density is known, not how to draw from it."""
+        raise InvalidArgument('init="prior": the prior of this model is a density of your own; give a point instead')
