@@ -57,7 +57,10 @@ MAY_LEAVE = {
 MAY_LEAVE_OF_GRADIENTS = {
     f"plan.{name}": PUBLIC for name in ("step_size", "sampling", "rate", "friction", "heat", "calibration")
 }
-MAY_LEAVE_OF_SAMPLER = {dp.SGFS: {"plan.noise_matrix": PUBLIC, "plan.information_share": PUBLIC}}
+MAY_LEAVE_OF_SAMPLER = {
+    dp.SGFS: {"plan.noise_matrix": PUBLIC, "plan.information_share": PUBLIC},
+    dp.DPVI: {"plan.noise_multiplier": PUBLIC, "plan.draws": PUBLIC},
+}
 MAY_LEAVE_OF_LANGEVIN = {f"plan.{name}": PUBLIC for name in ("draws", "step_size", "bias")}
 MAY_LEAVE_OF_POSTERIOR_SAMPLE = {
     f"plan.{name}": PUBLIC
@@ -163,6 +166,8 @@ def test_the_whitelist_holds_no_field_that_is_gone(rng):
 def example_of(sampler):
     if sampler is dp.Langevin:
         return dp.Langevin(draws=2, steps=30, w=0.5)
+    if sampler is dp.DPVI:
+        return dp.DPVI(steps=30, noise_multiplier=2.0, clip=2.0, draws=50)
     return sampler(steps=30, scale=0.05) if sampler is dp.Barker else sampler(steps=30, step_size=1e-4, clip=2.0)
 
 

@@ -13,6 +13,20 @@ AnyGradientSampler at_rest(const AnyGradientSampler& sampler, size_t dim) {
   return started;
 }
 
+// A sampler that fits a law draws from it after its last step, from a stream that no step has.
+void draw_from_law(const GradientChain& chain, const Draws& draws, const Key& key, uint32_t id,
+                   int64_t steps) {
+  std::visit(
+      [&](const auto& sampler) {
+        if constexpr (requires(double* out, Stream& stream) { sampler.draw(out, stream); }) {
+          Stream stream(key, Purpose::diffusion, id, static_cast<uint64_t>(steps));
+          const size_t dim = chain.theta.size(), kept = static_cast<size_t>(draws.kept);
+          for (size_t k = 0; k < kept; ++k) sampler.draw(draws.out + (id * kept + k) * dim, stream);
+        }
+      },
+      chain.sampler);
+}
+
 }  // namespace
 
 GradientRun::GradientRun(Target target, const Chains& chains, const QuerySpec& query, double weight,
@@ -61,6 +75,9 @@ void GradientRun::advance_chain(uint32_t id, int64_t steps, Team& team, int firs
     step(chains_[id], id, t, team, first_thread);
     draws_.record(chains_[id].theta, id, t + 1);
   }
+  const int64_t all = static_cast<int64_t>(schedule_.step_size.size());
+  if (steps > 0 && done_ + steps == all && !stop_.requested())
+    draw_from_law(chains_[id], draws_, key_, id, all);
 }
 
 // g = -grad log prior - (w N / b) G, G the noised sum of clipped gradients.

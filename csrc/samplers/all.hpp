@@ -9,6 +9,7 @@
 
 #include "concepts.hpp"
 #include "kernels/gradient/second_moments.hpp"
+#include "samplers/dpvi.hpp"
 #include "samplers/parameters.hpp"
 #include "samplers/psgld.hpp"
 #include "samplers/sgfs.hpp"
@@ -24,7 +25,8 @@ using AnyGradientSampler = std::variant<
     Psgld,
     Sghmc,
     Sgnht,
-    Sgfs>;
+    Sgfs,
+    Dpvi>;
 // clang-format on
 
 // What is listed but is no GradientSampler does not compile; the compiler names the struct and what it lacks.

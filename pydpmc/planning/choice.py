@@ -50,6 +50,8 @@ def candidates(request: Request, purpose: str) -> list[Candidate]:
 
 def _tried(request: Request, kind: type[Sampler], purpose: str) -> Candidate:
     sampler = kind()
+    if purpose == "posterior" and not kind.has_coverage:
+        return Candidate(sampler, refusal=f"intervals of {kind.__name__} may be too narrow: choose it by name")
     try:
         sampler = kind.candidate(request, purpose)
         refuse_groups_without_proof(sampler, request.public)

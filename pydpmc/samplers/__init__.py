@@ -7,6 +7,7 @@ from .barker.spec import Barker
 from .conjugate.spec import ConjugateSample
 from .gradient.base import Constant, Cyclical, Piecewise, Polynomial
 from .gradient.base import GradientSampler as GradientSampler
+from .gradient.dpvi import DPVI
 from .gradient.sgfs import SGFS
 from .gradient.sghmc import SGHMC
 from .gradient.sgld import SGLD
@@ -18,6 +19,7 @@ from .nuts.spec import NUTS
 from .posterior_sample.spec import PosteriorSample
 
 __all__ = [
+    "DPVI",
     "NUTS",
     "SGFS",
     "SGHMC",

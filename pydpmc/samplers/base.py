@@ -7,7 +7,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -38,6 +38,8 @@ BATCH_ERRORS = {"full": 0.0, "without_replacement": SUBSET_ERROR, "poisson": POI
 
 class Sampler(ABC):
     """A frozen specification of a sampler, whose open parameters ``plan`` chooses."""
+
+    has_coverage: ClassVar[bool] = True  # False: intervals may be too narrow, so it is not chosen for them
 
     @classmethod
     def candidate(cls, request: Request, purpose: str) -> Sampler:
@@ -218,3 +220,23 @@ def last_iterates(steps: int, count: int, draws: int | None, warmup: int | None)
                 "chain; set draws in the sampler instead"
             )
     return Release(count, 1, steps - 1, 1, hidden=True)
+
+
+class AllAtOnce(Release):
+    """All draws are made after the last step."""
+
+    def of(self, out: npt.NDArray[np.float64], steps_done: int) -> npt.NDArray[np.float64]:
+        """Return all draws, shape (chain, draw, dim)."""
+        if steps_done <= self.warmup:
+            raise KeyboardInterrupt(
+                "stopped before the last step: there is no posterior yet, but all steps are paid for"
+            )
+        return out
+
+
+def all_at_once(steps: int, chains: int, count: int, draws: int | None, warmup: int | None) -> AllAtOnce:
+    """Return the release of a sampler that draws from a law which it has fitted, as many draws as the sampler says."""
+    for name, value in (("draws", draws), ("warmup", warmup)):
+        if value is not None:
+            raise InvalidArgument(f"{name} is not an option of this run; set draws in the sampler: draws={count}")
+    return AllAtOnce(chains, max(1, count // chains), steps - 1, 1, hidden=True)

@@ -123,7 +123,7 @@ def refuse_groups_without_proof(sampler: object, public: Public) -> None:
     """Refuse groups unless the sampler declares a proof for them."""
     if public.grouped and not getattr(sampler, "supports_groups", False):
         raise UnsupportedEventError(
-            f"groups: {sampler!r} has no proof for groups of records; use Newton, SGLD, SGHMC or SGNHT, or "
+            f"groups: {sampler!r} has no proof for groups of records; use Newton, SGLD, SGHMC, SGNHT or DPVI, or "
             "Barker on all records (batch_size=None)"
         )
 

@@ -30,7 +30,11 @@ def preconditioned(**options: Any) -> dp.SGLD:
     return dp.SGLD(preconditioner="diagonal", **options)
 
 
-SAMPLERS = (dp.SGLD, preconditioned, dp.SGHMC, dp.SGNHT, dp.SGFS)
+def variational(**options: Any) -> dp.DPVI:
+    return dp.DPVI(noise_multiplier=2.0, **options)
+
+
+SAMPLERS = (dp.SGLD, preconditioned, dp.SGHMC, dp.SGNHT, dp.SGFS, variational)
 SETTINGS: dict[str, dict[str, Any]] = {
     "full, replace": {"sampling": "full", "adjacency": "replace"},
     "full, add_remove": {"sampling": "full", "adjacency": "add_remove"},
@@ -167,7 +171,8 @@ def test_a_record_changes_nothing_that_a_run_shows_but_its_draws(name: str, samp
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             data = dp.Data(*records, public_n=RECORDS, on_invalid="drop")
-            post = plan.run(data, seed=SEED, warmup=0, progress=False, threads=1)
+            all_iterates = {} if sampler is variational else {"warmup": 0}
+            post = plan.run(data, seed=SEED, progress=False, threads=1, **all_iterates)
         assert np.isfinite(post.draws["beta"]).all()
         fields = {field.name: getattr(post, field.name) for field in dataclasses.fields(post) if field.name != "draws"}
         # That draws have not converged is said of the draws, which are paid for.

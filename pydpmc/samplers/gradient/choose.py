@@ -26,7 +26,7 @@ LEAST_SHARE = 1e-12  # smallest share that the search for an affordable run trie
 
 def choose(request: Request) -> GradientSettings:
     """Return a fully specified run that costs at most the budget."""
-    _refuse_unsupported(request)
+    refuse_unsupported(request)
     if getattr(request.sampler, "calibration", None) is not None:
         return calibrated(request)
     if not request.private:
@@ -44,7 +44,8 @@ def choose(request: Request) -> GradientSettings:
     return _hot_enough(request, settings) if request.sampler.step_size is not None else _widest(request, settings)
 
 
-def _refuse_unsupported(request: Request) -> None:
+def refuse_unsupported(request: Request) -> None:
+    """Refuse models without a gradient, and batches without an accounting or a public number of records."""
     if not request.model.has_gradient:
         raise InvalidArgument(
             f"{request.model!r} has no gradient, which {request.sampler!r} needs; give grad, or use Barker"
@@ -94,18 +95,22 @@ def _known(n: int | None) -> int:
 
 
 def _clip(request: Request, draft: GradientSettings) -> float:
+    if request.private or request.sampler.clip is not None:
+        return bound_on_gradient(request)
+    return float(draft.noise.min()) * min(UNCLIPPED_MOST, UNCLIPPED_HEADROOM / max(request.public.n, 1))
+
+
+def bound_on_gradient(request: Request) -> float:
+    """Return the clip: the sampler's, or else the model's Lipschitz constant."""
     if request.sampler.clip is not None:
         return float(request.sampler.clip)
     lipschitz = clip_of_unit(request.model, request.public)
-    if request.private and lipschitz is None:
+    if lipschitz is None:
         raise InvalidArgument(
             f"clip: {type(request.model).__name__} has no Lipschitz constant under the declared bounds; give clip, the "
             "bound on the norm of one record's gradient, or declare bounds (row_norm, x_bounds) in Data"
             f"{_way_out(request)}"
         )
-    if not request.private:
-        return float(draft.noise.min()) * min(UNCLIPPED_MOST, UNCLIPPED_HEADROOM / max(request.public.n, 1))
-    assert lipschitz is not None
     return lipschitz
 
 

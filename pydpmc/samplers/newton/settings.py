@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ...accounting import GDP, Event
 from ...data.public import Public
 from ...errors import InvalidArgument
-from ..base import Release
+from ..base import Release, all_at_once
 from ..directions import Directions
 from ..gradient.settings import ROUNDED_NORMAL_ERROR
 from ..outlook import Outlook
@@ -31,18 +31,6 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 ARITHMETIC = 1.0 + 1e-12  # of mu: the sum of squares
-
-
-class AllAtOnce(Release):
-    """All draws are made after the last look."""
-
-    def of(self, out: Floats, steps_done: int) -> Floats:
-        """Return all draws, shape (chain, draw, dim)."""
-        if steps_done <= self.warmup:
-            raise KeyboardInterrupt(
-                "stopped before the last look: there is no posterior yet, but all looks are paid for"
-            )
-        return out
 
 
 @dataclass(frozen=True)
@@ -130,12 +118,7 @@ class NewtonSettings:
 
     def releases(self, chains: int, draws: int | None, warmup: int | None) -> Release:
         """Return which draws leave: all of them."""
-        for name, value in (("draws", draws), ("warmup", warmup)):
-            if value is not None:
-                raise InvalidArgument(
-                    f"{name} is not an option of this run; set draws in the sampler: Newton(draws=...)"
-                )
-        return AllAtOnce(chains, max(1, self.draws // chains), self.steps - 1, 1, hidden=True)
+        return all_at_once(self.steps, chains, self.draws, draws, warmup)
 
     def start(self, core: Any, target: Target, chains: Chains, data: Data) -> NewtonRun:
         """Return the run."""

@@ -207,7 +207,7 @@ class Unproved(GradientSampler):
     core_name = "sgld"
 
 
-PROVED = (dp.Newton, dp.Barker, dp.SGLD, dp.SGHMC, dp.SGNHT)
+PROVED = (dp.Newton, dp.Barker, dp.SGLD, dp.SGHMC, dp.SGNHT, dp.DPVI)
 LISTED = (*samplers.ALL, *samplers.CONDITIONAL, *samplers.NOT_PRIVATE, dp.ConjugateSample)
 OTHERS = [
     dp.Barker(batch_size=20),
