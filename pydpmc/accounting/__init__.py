@@ -14,14 +14,21 @@ from .events.gaussian import GDP, Gaussian
 from .events.langevin_iterate import LangevinIterate
 from .events.minibatch_accept_bit import MinibatchAcceptBit
 from .events.poisson_gaussian import PoissonGaussian
-from .events.posterior_draw import gaussian_mean_weight, gibbs_mu, gibbs_weight
+from .events.posterior_draw import gaussian_mean_weight, gibbs_mu, gibbs_weight, strongly_convex_weight
 from .events.pure_dp import PureDP
 from .events.registry import EVENT_TYPES
 from .events.without_replacement_gaussian import WithoutReplacementGaussian
 from .guarantee import Guarantee, combine, compose
 from .interchange import from_dp_event
 from .published.heikkila2019 import heikkila2019
-from .published.minami2016 import minami2016_gaussian_mean_weight, minami2016_steps, minami2016_weight
+from .published.minami2016 import (
+    minami2016_gaussian_mean_weight,
+    minami2016_inflation,
+    minami2016_steps,
+    minami2016_strongly_convex_weight,
+    minami2016_weight,
+)
+from .published.pac_bayes import hinge_hoeffding, pac_bayes_bound, pac_bayes_oracle
 
 __all__ = [
     "EVENT_TYPES",
@@ -45,8 +52,14 @@ __all__ = [
     "gibbs_mu",
     "gibbs_weight",
     "heikkila2019",
+    "hinge_hoeffding",
     "minami2016_gaussian_mean_weight",
+    "minami2016_inflation",
     "minami2016_steps",
+    "minami2016_strongly_convex_weight",
     "minami2016_weight",
+    "pac_bayes_bound",
+    "pac_bayes_oracle",
+    "strongly_convex_weight",
     "without_replacement",
 ]

@@ -57,11 +57,39 @@ def gaussian_mean_weight(epsilon: float, delta: float, n: int, *, radius: float 
     >>> f"{acc.gaussian_mean_weight(0.1, 1e-3, n=1):.3g}"
     '0.000825'
     """
-    all_positive(n=n, radius=radius)
+    return strongly_convex_weight(epsilon, delta, n, lipschitz=radius, strong_convexity=1.0, precision=precision)
+
+
+def strongly_convex_weight(
+    epsilon: float,
+    delta: float,
+    n: int,
+    *,
+    lipschitz: float,
+    strong_convexity: float,
+    precision: float = 0.0,
+    adjacency: str = "replace",
+) -> float:
+    """Return the largest w for one exact draw if the loss of *each* record is strongly convex, on a convex domain.
+
+    n records give U a strong convexity of n w m + `precision`, so mu is at most s w L / sqrt(n w m + precision), s = 2
+    under `replace` and 1 under `add_remove` (n is then the smaller number of records). A loss that is Lipschitz and
+    strongly convex needs a bounded domain, such as a ball that the prior does not leave. The weight may exceed 1.
+
+    Examples
+    --------
+    >>> from pydpmc import accounting as acc
+    >>> ball = dict(lipschitz=2.0, strong_convexity=1.0)  # |theta - x| <= 2 for the squared distance on the unit ball
+    >>> f"{acc.strongly_convex_weight(0.1, 1e-3, n=1000, **ball):.3g}"
+    '0.206'
+    """
+    all_positive(n=n, lipschitz=lipschitz, strong_convexity=strong_convexity)
     if not precision >= 0.0:
         raise InvalidArgument(f"precision must be at least 0, not {precision!r}")
-    scaled = (largest_mu(epsilon, delta) / (2.0 * radius)) ** 2 / ROUNDING_UP  # w^2 <= scaled (n w + precision)
-    return 0.5 * scaled * n * (1.0 + math.sqrt(1.0 + 4.0 * precision / (scaled * n * n))) / ROUNDING_UP
+    slope = largest_mu(epsilon, delta) / (_records(adjacency) * lipschitz)
+    scaled = slope**2 / ROUNDING_UP  # w^2 <= scaled (n m w + precision)
+    linear = scaled * n * strong_convexity
+    return 0.5 * linear * (1.0 + math.sqrt(1.0 + 4.0 * precision * scaled / linear**2)) / ROUNDING_UP
 
 
 def _records(adjacency: str) -> float:

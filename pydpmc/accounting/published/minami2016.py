@@ -1,8 +1,8 @@
 """The bounds of Minami et al. (2016), for comparison: pydpmc charges what `events/posterior_draw.py` proves.
 
-Theorem 7 and corollary 8 bound the tail of the log-likelihood ratio of two Gibbs posteriors, theorem 15 treats the
-Gaussian mean, and theorem 21 (Dalalyan) counts the steps after which Langevin Monte Carlo is near its target. All hold
-under `replace`.
+Theorem 7 and corollary 8 bound the tail of the log-likelihood ratio of two Gibbs posteriors, theorem 10 does so for
+strongly convex losses, theorem 15 for the Gaussian mean. Theorem 16 is the limit of many records. Theorem 21 (Dalalyan)
+counts the steps after which Langevin Monte Carlo is near its target. All hold under `replace`.
 """
 
 from __future__ import annotations
@@ -50,6 +50,40 @@ def minami2016_gaussian_mean_weight(epsilon: float, delta: float, n: int, *, rad
     """
     all_positive(epsilon=epsilon, n=n, radius=radius)
     return n * (_theorem7(epsilon, _log_inverse(delta)) / radius) ** 2
+
+
+def minami2016_strongly_convex_weight(
+    epsilon: float, delta: float, n: int, *, lipschitz: float, strong_convexity: float
+) -> float:
+    """Return the largest weight by theorem 10: a strongly convex loss on a ball, without help from the prior.
+
+    Theorem 7 with the strong convexity n w m of the losses in place of the prior's: b = sqrt(w / (n m)) L. Compare
+    ``strongly_convex_weight``, which pydpmc charges.
+
+    Examples
+    --------
+    >>> from pydpmc import accounting as acc
+    >>> round(acc.minami2016_strongly_convex_weight(0.1, 1e-3, 1000, lipschitz=2.0, strong_convexity=1.0), 4)
+    0.0449
+    """
+    all_positive(epsilon=epsilon, n=n, lipschitz=lipschitz, strong_convexity=strong_convexity)
+    return n * strong_convexity * (_theorem7(epsilon, _log_inverse(delta)) / lipschitz) ** 2
+
+
+def minami2016_inflation(w: float) -> float:
+    """Return how many times the asymptotic variance of the Gibbs posterior exceeds that of the posterior.
+
+    Theorem 16 (Bernstein-von Mises): sqrt(n) (theta - theta_0) tends to N(0, (w I)^-1) for a fixed weight w. Example 17
+    has w = 0.012, hence its "83 times".
+
+    Examples
+    --------
+    >>> from pydpmc import accounting as acc
+    >>> round(acc.minami2016_inflation(0.012), 1)
+    83.3
+    """
+    all_positive(w=w)
+    return 1.0 / w
 
 
 class LangevinSteps(NamedTuple):
