@@ -20,7 +20,7 @@ from .events.registry import EVENT_TYPES
 from .events.without_replacement_gaussian import WithoutReplacementGaussian
 from .guarantee import Guarantee, combine, compose
 from .interchange import from_dp_event
-from .published.heikkila2019 import heikkila2019
+from .published.heikkila2019 import heikkila2019, heikkila2019_full
 from .published.minami2016 import (
     minami2016_gaussian_mean_weight,
     minami2016_inflation,
@@ -52,6 +52,7 @@ __all__ = [
     "gibbs_mu",
     "gibbs_weight",
     "heikkila2019",
+    "heikkila2019_full",
     "hinge_hoeffding",
     "minami2016_gaussian_mean_weight",
     "minami2016_inflation",

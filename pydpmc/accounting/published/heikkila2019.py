@@ -1,8 +1,9 @@
 """The accounting of Heikkilä et al. (2019), for comparison with ours.
 
-Theorem 2 bounds the Renyi divergence of the normals N(D*, C - v), C = 2, v <= 1, that the paper releases; Corollary 2
-subsamples and composes. The variant `corrected` repairs two terms of their proof; `exact` computes the divergence of
-the two normals at the worst v and dv. pydpmc charges none of these, because it releases the bit and not the normal.
+Theorem 1 treats tests on all records. Theorem 2 bounds the Renyi divergence of the normals N(D*, C - v), C = 2,
+v <= 1, that the paper releases; corollary 2 subsamples and composes. The variant `corrected` repairs two terms of their
+proof; `exact` computes the divergence of the two normals at the worst v and dv. pydpmc charges none of these, because
+it releases the bit and not the normal.
 """
 
 from __future__ import annotations
@@ -50,6 +51,31 @@ def heikkila2019(
     step_cost = subsampled_divergences(lambda a: divergence(a, b), b / n, orders)
     convert = {"classic": classic_epsilon, "tight": tight_epsilon}[conversion]
     return convert(steps * step_cost, orders, delta)
+
+
+def heikkila2019_full(
+    *,
+    bound: float,
+    steps: int,
+    delta: float,
+    c: float = NOISE_VARIANCE,
+    conversion: Literal["classic", "tight"] = "classic",
+) -> float:
+    """Return epsilon of `steps` tests on all records by theorem 1: each has Renyi divergence 2 a B^2 / C at order a.
+
+    `bound` is B, the largest log-likelihood ratio of one record, and `c` the variance C of the normal that the paper
+    releases. Compare ``AcceptBit``, which prices the bit.
+
+    Examples
+    --------
+    >>> from pydpmc import accounting as acc
+    >>> round(acc.heikkila2019_full(bound=0.03, steps=250, delta=1e-6), 2)
+    5.22
+    """
+    all_positive(bound=bound, steps=steps, delta=delta, c=c)
+    orders = np.concatenate([np.linspace(1.01, 2.0, 100), np.geomspace(2.0, 1e5, 2000)])
+    convert = {"classic": classic_epsilon, "tight": tight_epsilon}[conversion]
+    return convert(2.0 * steps * bound**2 / c * orders, orders, delta)
 
 
 def _published(a: Floats, b: int) -> Floats:
