@@ -129,7 +129,7 @@ def figure_2(data: dp.Data, reference: np.ndarray, start: dp.Posterior) -> dict[
 
 
 def figure_3(data: dp.Data, reference: np.ndarray, start: dp.Posterior, runs: int) -> dict[str, object]:
-    """Errors of means and variances of the first t draws, mean and standard error over runs, with the price at t."""
+    """Errors of means and variances of the first t draws, mean and standard error over runs, with the price at t, against exact draws."""
     mean, variance = reference[1000:].mean(axis=0), reference[1000:].var(axis=0)
     times = [2000, 5000, 10_000, STEPS]
     found: dict[str, object] = {"runs": runs, "barker": [], "sgld": []}
@@ -245,7 +245,7 @@ def plot(directory: str) -> None:
             x, [r["variance"] for r in rows], [r["variance_se"] for r in rows], ls="--", label=f"{name}, variances"
         )
     axes[2].set(
-        title="error against the chain without privacy", xlabel="epsilon (ours)", ylabel="distance", yscale="log"
+        title="error against the exact tempered posterior", xlabel="epsilon (ours)", ylabel="distance", yscale="log"
     )
     axes[2].legend(fontsize=7)
     figure.savefig(Path(directory) / "heikkila2019.png", dpi=110)
