@@ -14,6 +14,7 @@ from .planning.comparison import Comparison, compare
 from .planning.max_step_size import max_step_size
 from .planning.plan import Plan, plan
 from .posterior.posterior import Posterior
+from .posterior.synthetic_sets import SyntheticSets, combine_synthetic
 from .quantiles.quantiles import PrivateBounds, Quantiles, private_bounds, private_quantiles
 from .quantiles.shares import Shares, private_shares
 from .running.rehearsal import Rehearsal
@@ -39,7 +40,9 @@ __all__ = [
     "Schema",
     "Shares",
     "StudentT",
+    "SyntheticSets",
     "accounting",
+    "combine_synthetic",
     "compare",
     "get_include",
     "max_step_size",

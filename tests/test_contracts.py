@@ -105,6 +105,7 @@ METHODS = {  # of the fields above alone
         "bayes_factor",
         "loo",
         "waic",
+        "synthesize",
     ),
     *("plot_trace", "plot_forest", "plot_prior_posterior", "plot_privacy", "plot_looks", "report"),
 }

@@ -129,7 +129,7 @@ def figure_2(data: dp.Data, reference: np.ndarray, start: dp.Posterior) -> dict[
 
 
 def figure_3(data: dp.Data, reference: np.ndarray, start: dp.Posterior, runs: int) -> dict[str, object]:
-    """Errors of means and variances of the first t draws, mean and standard error over runs, with the price at t, against exact draws."""
+    """Return errors of means and variances of the first t draws against exact ones, over runs, with the price at t."""
     mean, variance = reference[1000:].mean(axis=0), reference[1000:].var(axis=0)
     times = [2000, 5000, 10_000, STEPS]
     found: dict[str, object] = {"runs": runs, "barker": [], "sgld": []}

@@ -1,4 +1,4 @@
-"""Print the tables of docs/papers/minami2016.md: the weights, inflations and bounds of Minami et al. (2016), and ours."""
+"""Print the tables of docs/papers/minami2016.md: weights, inflations and bounds of Minami et al. (2016), and ours."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may be known for free: the shape of a table and the bounds its owner declared."""
+"""What may be known for free: the shape of a table, the bounds its owner declared, and the rows they let one expect."""
 
 from __future__ import annotations
 
@@ -8,14 +8,20 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..checks import given, number, positive, reals, whole
 from ..errors import InvalidArgument, WrongType
 
 Bounds = tuple[Any, Any]
+Floats = npt.NDArray[np.float64]
 
 # Left out if None, so that checkpoints of before still fit.
 ADDED_LATER = ("base_rate", "typical_norm", "max_weight", "target_levels")
+DECAY = 1.0  # the k-th direction of a typical table has a share of k^-DECAY in its rows' variance
+TYPICAL_SHARE = 0.7  # of the declared norm, and of half the width of a column's bounds
+REFLECTIONS = 4
+SEED = 20261118
 
 
 @dataclass(frozen=True)
@@ -165,3 +171,50 @@ def target_bounds(bounds: Any) -> tuple[float, float]:
     if not (np.isfinite(low) and np.isfinite(high) and low <= high):
         raise InvalidArgument("y_bounds must be (low, high), finite with low <= high")
     return low, high
+
+
+def typical_rows(public: Public, count: int, random: np.random.Generator, even: bool = False) -> Floats:
+    """Return rows of the declared shape, shape (count, width).
+
+    `even` rows have the declared norm and fill all directions alike: as much as the bounds allow a table to say.
+
+    Examples
+    --------
+    >>> public = Public(n=9, columns=("a", "b"), has_target=True, row_norm=2.0)
+    >>> rows = typical_rows(public, 1000, np.random.default_rng(0))
+    >>> rows.shape, bool((np.linalg.norm(rows, axis=1) <= 2.0 + 1e-9).all())
+    ((1000, 2), True)
+    """
+    width = public.width
+    shares = np.ones(width) if even else np.arange(1.0, width + 1.0) ** -DECAY
+    rows = random.normal(size=(count, width)) * np.sqrt(shares / shares.sum())
+    axes = np.random.default_rng(SEED).normal(size=(REFLECTIONS, width))
+    for axis in axes / np.linalg.norm(axes, axis=1, keepdims=True):
+        rows -= 2.0 * np.outer(rows @ axis, axis)
+    rows = _within(public, rows, even)
+    if public.typical_norm is not None and not even:
+        rows *= public.typical_norm / max(math.sqrt(float((rows**2).sum(axis=1).mean())), 1e-300)
+        rows = _clipped(public, rows)
+    return rows
+
+
+def _within(public: Public, rows: Floats, even: bool) -> Floats:
+    share = 1.0 if even else TYPICAL_SHARE
+    if public.x_bounds is not None:
+        low, high = np.array(public.x_bounds).T
+        rows = (low + high) / 2.0 + (high - low) / 2.0 * share * math.sqrt(public.width) * rows
+    else:
+        norm = public.feature_norm or 1.0
+        if even:
+            rows = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-300)
+        rows = norm * share * rows
+    return _clipped(public, rows)
+
+
+def _clipped(public: Public, rows: Floats) -> Floats:
+    if public.x_bounds is not None:
+        rows = np.clip(rows, *np.array(public.x_bounds).T)
+    if public.row_norm is not None:
+        norms = np.linalg.norm(rows, axis=1, keepdims=True)
+        rows = rows * np.minimum(1.0, public.row_norm / np.maximum(norms, 1e-300))
+    return rows

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from .posterior import Posterior
     from .prediction import Prediction
     from .predictive import Predictive
+    from .synthetic_sets import SyntheticSets
 
 POINTWISE = (
     "LOO and WAIC need the log-likelihood of every single record, which no guarantee covers, so a posterior does not "
@@ -69,6 +70,40 @@ class OfPredictions:
         from .predictive import prior_predictive
 
         return prior_predictive(cast("Posterior", self), x, draws, seed)
+
+    def synthesize(
+        self, n: int, *, features: Any = "declared", sets: int = 20, seed: int | None = None
+    ) -> SyntheticSets:
+        """Return `sets` synthetic tables of n rows, each drawn by the model with one draw of its parameters: no cost.
+
+        Parameters
+        ----------
+        n
+            Rows of each set.
+        features
+            A public table to draw the features from, with replacement, or ``"declared"``: features of a typical table
+            within the declared bounds. Synthetic features are no release of the records' own, and they look like them
+            only if the public table does.
+        sets
+            How many. Their differences carry the uncertainty of the parameters, so one is not enough for intervals:
+            ``combine`` joins the analyses of all.
+        seed
+            Makes the sets repeatable; the guarantee does not depend on it.
+
+        Examples
+        --------
+        >>> import numpy as np, pydpmc as dp
+        >>> rng = np.random.default_rng(1)
+        >>> x = rng.uniform(-0.7, 0.7, (5000, 1))
+        >>> data = dp.Data(x, rng.random(5000) < 0.5 + 0.4 * x[:, 0], row_norm=1.0)
+        >>> post = dp.sample(dp.LogisticRegression(), data, epsilon=1.0, delta=1e-6, progress=False)
+        >>> made = post.synthesize(1000, sets=5, seed=2)
+        >>> len(made), made.x.shape, made.y.shape
+        (5, (5, 1000, 1), (5, 1000))
+        """
+        from .synthetic_sets import synthesize
+
+        return synthesize(cast("Posterior", self), n, features, sets, seed)
 
     def loo(self) -> NoReturn:
         """Say why there is no leave-one-out cross-validation: it needs the log-likelihood of every record."""

@@ -10,12 +10,11 @@ import numpy.typing as npt
 
 from ..checks import given, reals
 from ..data.data import Data
-from ..data.public import Public
+from ..data.public import Public, typical_rows
 from ..errors import InvalidArgument, WrongType
 from ..models import Model
 from ..models.simulation import Parameters, prior_draw, simulate
 from ..planning.plan import Plan
-from ..samplers.directions import typical_rows
 
 Floats = npt.NDArray[np.float64]
 SHORTER, TRIES = 0.7, 15  # of a truth drawn from the prior that the declared bounds do not leave room for

@@ -13,16 +13,12 @@ from functools import cached_property, lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from ..data.public import Public
+from ..data.public import DECAY, SEED, Public, typical_rows
 from ..models import Model
 from ..models.linear_predictor import LinearPredictor
 
 Floats = npt.NDArray[np.float64]
 LARGEST_SPREAD = 2.0  # of the predictor: a wider prior seldom means that the data are as extreme
-DECAY = 1.0  # the k-th direction has a share of k^-DECAY in the rows' variance
-TYPICAL_SHARE = 0.7  # of the declared norm, and of half the width of a column's bounds
-REFLECTIONS = 4
-SEED = 20261118
 ROWS, WIDEST = 4000, 300
 ASSUMED = "rows at 0.7 of their declared norm, their variance falling off as 1/k over directions k = 1, 2, ..."
 
@@ -109,53 +105,6 @@ def _assumption(model: Model, public: Public, has_slopes: bool) -> str:
     if model.label_count == 2:
         stated.append("both labels alike" if public.base_rate is None else f"a base rate of {public.base_rate:g}")
     return "; ".join(stated)
-
-
-def typical_rows(public: Public, count: int, random: np.random.Generator, even: bool = False) -> Floats:
-    """Return rows of the declared shape, shape (count, width).
-
-    `even` rows have the declared norm and fill all directions alike: as much as the bounds allow a table to say.
-
-    Examples
-    --------
-    >>> public = Public(n=9, columns=("a", "b"), has_target=True, row_norm=2.0)
-    >>> rows = typical_rows(public, 1000, np.random.default_rng(0))
-    >>> rows.shape, bool((np.linalg.norm(rows, axis=1) <= 2.0 + 1e-9).all())
-    ((1000, 2), True)
-    """
-    width = public.width
-    shares = np.ones(width) if even else np.arange(1.0, width + 1.0) ** -DECAY
-    rows = random.normal(size=(count, width)) * np.sqrt(shares / shares.sum())
-    axes = np.random.default_rng(SEED).normal(size=(REFLECTIONS, width))
-    for axis in axes / np.linalg.norm(axes, axis=1, keepdims=True):
-        rows -= 2.0 * np.outer(rows @ axis, axis)
-    rows = _within(public, rows, even)
-    if public.typical_norm is not None and not even:
-        rows *= public.typical_norm / max(math.sqrt(float((rows**2).sum(axis=1).mean())), 1e-300)
-        rows = _clipped(public, rows)
-    return rows
-
-
-def _within(public: Public, rows: Floats, even: bool) -> Floats:
-    share = 1.0 if even else TYPICAL_SHARE
-    if public.x_bounds is not None:
-        low, high = np.array(public.x_bounds).T
-        rows = (low + high) / 2.0 + (high - low) / 2.0 * share * math.sqrt(public.width) * rows
-    else:
-        norm = public.feature_norm or 1.0
-        if even:
-            rows = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-300)
-        rows = norm * share * rows
-    return _clipped(public, rows)
-
-
-def _clipped(public: Public, rows: Floats) -> Floats:
-    if public.x_bounds is not None:
-        rows = np.clip(rows, *np.array(public.x_bounds).T)
-    if public.row_norm is not None:
-        norms = np.linalg.norm(rows, axis=1, keepdims=True)
-        rows = rows * np.minimum(1.0, public.row_norm / np.maximum(norms, 1e-300))
-    return rows
 
 
 @lru_cache(maxsize=64)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import pydpmc as dp
-from pydpmc.samplers.directions import directions, typical_rows
+from pydpmc.data.public import typical_rows
+from pydpmc.samplers.directions import directions
 from pydpmc.samplers.outlook import Outlook, of_calibrated, of_chain, of_tempered
 
 

@@ -1,0 +1,85 @@
+"""Synthetic sets and the rules that combine their analyses."""
+
+import numpy as np
+import pytest
+
+import pydpmc as dp
+from pydpmc.errors import InvalidArgument, WrongType
+
+
+def logistic(x, y, steps=8):
+    """Return the maximum-likelihood estimate and its variances."""
+    beta = np.zeros(x.shape[1])
+    for _ in range(steps):
+        p = 1 / (1 + np.exp(-x @ beta))
+        precision = (x * (p * (1 - p))[:, None]).T @ x
+        beta += np.linalg.solve(precision, x.T @ (y - p))
+    return beta, np.diag(np.linalg.inv(precision))
+
+
+@pytest.fixture(scope="module")
+def post():
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=(20_000, 2)) * 0.4
+    y = rng.random(20_000) < 1 / (1 + np.exp(-x @ [1.0, -0.5]))
+    return dp.sample(dp.LogisticRegression(), dp.Data(x, y, row_norm=1.0), epsilon=1.0, delta=1e-6, progress=False)
+
+
+def test_the_combined_analysis_gives_back_the_posterior(post):
+    rows = np.random.default_rng(3).normal(size=(500, 2)) * 0.4
+    made = post.synthesize(20_000, features=rows, sets=30, seed=4)
+    found = made.combine(logistic)
+    draws = post.draws["beta"].reshape(-1, 2)
+    assert np.abs(found.estimate - draws.mean(axis=0)).max() < 1.0 * draws.std(axis=0).max()
+    assert found.sd / draws.std(axis=0) == pytest.approx(np.ones(2), rel=0.5)  # 30 sets: a quarter and sampling
+    assert (found.low < found.estimate).all()
+    assert (found.estimate < found.high).all()
+
+
+def test_declared_features_keep_the_declared_bounds(post):
+    made = post.synthesize(300, sets=2, seed=1)
+    assert (np.linalg.norm(made.x, axis=2) <= 1.0 + 1e-9).all()
+    assert set(np.unique(made.y)) == {0.0, 1.0}
+    assert made.to_pandas(1, target="owns").columns.tolist() == [*made.columns, "owns"]
+    assert np.array_equal(post.synthesize(300, sets=2, seed=1).y, made.y)
+
+
+def test_a_model_without_a_target_makes_whole_records():
+    data = dp.Data(np.random.default_rng(1).normal(size=(5000, 2)), row_norm=4.0)
+    post = dp.sample(dp.GaussianMean(), data, epsilon=1.0, delta=1e-6, progress=False)
+    made = post.synthesize(50, sets=3, seed=1)
+    assert made.y.shape == (3, 50, 2)
+    assert made.to_pandas(0).shape == (50, 2)
+
+
+def test_the_rules_by_hand():
+    rng = np.random.default_rng(5)
+    m, between, within = 4000, 0.3, 0.2
+    estimates = 1.0 + rng.normal(size=(m, 1)) * np.sqrt(between + within)
+    found = dp.combine_synthetic(estimates, np.full((m, 1), within))
+    assert found.sd[0] ** 2 == pytest.approx(between, rel=0.1)
+    narrow = dp.combine_synthetic([[1.0], [1.1], [0.9]], [[5.0]] * 3)  # sets too small: never a negative variance
+    assert narrow.sd[0] ** 2 == pytest.approx(4 / 3 * 0.01)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "says"),
+    [
+        ({"n": 0}, InvalidArgument, "n must"),
+        ({"n": 10, "sets": 0}, InvalidArgument, "sets must"),
+        ({"n": 10, "sets": 10**6}, InvalidArgument, "sets must be at most the number of draws"),
+        ({"n": 10**9}, InvalidArgument, "n x sets x columns"),
+        ({"n": 10, "features": "private"}, InvalidArgument, "features must be"),
+        ({"n": 10, "features": [[1.0, 2.0, 3.0]]}, InvalidArgument, "column"),
+    ],
+)
+def test_wrong_calls_are_refused(post, wrong, error, says):
+    with pytest.raises(error, match=says):
+        post.synthesize(**wrong)
+
+
+def test_records_are_no_features(post):
+    with pytest.raises(WrongType, match="features must be public rows"):
+        post.synthesize(10, features=dp.Data(np.ones((3, 2)), np.ones(3), row_norm=2.0))
+    with pytest.raises(InvalidArgument, match="at least 2 sets"):
+        dp.combine_synthetic([[1.0]], [[1.0]])
