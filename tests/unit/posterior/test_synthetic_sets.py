@@ -7,7 +7,7 @@ import pydpmc as dp
 from pydpmc.errors import InvalidArgument, WrongType
 
 
-def logistic(x, y, steps=8):
+def logistic(x, y, steps=5):
     """Return the maximum-likelihood estimate and its variances."""
     beta = np.zeros(x.shape[1])
     for _ in range(steps):
@@ -27,11 +27,11 @@ def post():
 
 def test_the_combined_analysis_gives_back_the_posterior(post):
     rows = np.random.default_rng(3).normal(size=(500, 2)) * 0.4
-    made = post.synthesize(20_000, features=rows, sets=30, seed=4)
+    made = post.synthesize(60_000, features=rows, sets=60, seed=4)
     found = made.combine(logistic)
     draws = post.draws["beta"].reshape(-1, 2)
     assert np.abs(found.estimate - draws.mean(axis=0)).max() < 1.0 * draws.std(axis=0).max()
-    assert found.sd / draws.std(axis=0) == pytest.approx(np.ones(2), rel=0.5)  # 30 sets: a quarter and sampling
+    assert found.sd / draws.std(axis=0) == pytest.approx(np.ones(2), rel=0.5)  # its own error is 0.12
     assert (found.low < found.estimate).all()
     assert (found.estimate < found.high).all()
 
