@@ -38,7 +38,7 @@ def private(split: uci.Split, epsilon: float, sampler: Sampler, scale: float) ->
     """Return the mean of the draws of logistic regression with prior Normal(scale), by a pydpmc sampler."""
     data = dp.Data(split.x, split.y, row_norm=1.0, storage="float32")
     model = dp.LogisticRegression(prior=dp.Normal(scale=scale))
-    post = dp.sample(model, data, sampler, epsilon=epsilon, delta=DELTA, progress=False)
+    post = dp.sample(model, data, sampler, epsilon=epsilon, delta=DELTA, progress=False, anyway=True)
     return np.asarray(post.draws["beta"].mean(axis=(0, 1)))
 
 

@@ -70,7 +70,7 @@ def heikkila2019_full(
     --------
     >>> from pydpmc import accounting as acc
     >>> round(acc.heikkila2019_full(bound=0.03, steps=250, delta=1e-6), 2)
-    5.22
+    3.75
     """
     all_positive(bound=bound, steps=steps, delta=delta, c=c)
     orders = np.concatenate([np.linspace(1.01, 2.0, 100), np.geomspace(2.0, 1e5, 2000)])
