@@ -4,30 +4,28 @@ from __future__ import annotations
 
 import dataclasses
 import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
-from sklearn.utils import check_array, check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from ..data.columns import RawColumn
 from ..data.data import Data
-from ..data.frames import frame_columns, is_frame
-from ..data.matrix import label_column, number_array
 from ..data.public import Public
 from ..errors import ConvergenceWarning as OwnConvergenceWarning
-from ..errors import InvalidArgument, PydpmcError, WrongType
+from ..errors import InvalidArgument
 from ..ledger.ledger import opened
 from ..models import Model
 from ..models.priors import Normal
 from ..planning.plan import plan
 from ..posterior.summary import doubt_of
 from ..samplers import Langevin
+from .inputs import features, target_column
 from .scores import AGREEMENT
 
 Floats = npt.NDArray[np.float64]
@@ -36,9 +34,6 @@ NESTED = {"sampler": "sampler=Langevin()", "prior": "prior=Normal()"}
 PREPARED_BY_RECORD = (
     "X was made record by record: no step before the estimator was fitted to the records, as a StandardScaler or an "
     "imputer would be (declare it with prepared_by_record=True, and this assumption goes away)"
-)
-COLUMN_VECTOR = (
-    "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples, )"
 )
 
 
@@ -206,58 +201,3 @@ class DPEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _mean_draw(self, name: str) -> Floats:
         return np.asarray(self.posterior_.draws[name].mean(axis=(0, 1)))
-
-
-def features(estimator: Any, X: Any, y: Any = "no_validation", reset: bool = True) -> Floats:
-    """Return X as numbers, each value by itself, NaN for one that is none; what has no shape of a table is refused.
-
-    Names and shapes are scikit-learn's to check. Its own conversion of values is not used: it refuses, or converts
-    all values, because of one.
-    """
-    if getattr(getattr(X, "dtype", None), "kind", "") == "c":
-        raise InvalidArgument("Complex data not supported: X must hold real numbers")
-    with _own_refusals():
-        table = X if hasattr(X, "tocsr") else number_array(X, "X")
-        fewest = 0 if getattr(estimator, "adjacency", "") == "add_remove" else 1  # there their number is private
-        checked: Floats = check_array(
-            table, dtype=np.float64, ensure_all_finite=False, input_name="X", ensure_min_samples=fewest
-        )
-        shaped = X if hasattr(X, "shape") else checked  # of a list scikit-learn would count the first record's values
-        validate_data(estimator, shaped, y, skip_check_array=True, reset=reset)
-    return checked
-
-
-def target_column(y: Any, records: int) -> RawColumn:
-    """Return y as a column of values as they stand, one per record."""
-    with _own_refusals():
-        column = label_column(_flat(y), "y")
-        if len(column) != records:
-            raise InvalidArgument(f"X has {records} records, but y has {len(column)} values")
-    return column
-
-
-def _flat(y: Any) -> Any:
-    """Return the one column of a y of two dimensions, as it stands: scikit-learn would convert it by what it holds."""
-    shape: tuple[int, ...] = getattr(y, "shape", ())
-    if len(shape) != 2 or shape[1] != 1:
-        return y
-    warnings.warn(COLUMN_VECTOR, DataConversionWarning, stacklevel=4)
-    return next(iter(frame_columns(y).values())) if is_frame(y) else y.reshape(-1)
-
-
-@contextmanager
-def _own_refusals() -> Iterator[None]:
-    """Make scikit-learn's refusals ours, without the value of a record."""
-    try:
-        yield
-    except PydpmcError:
-        raise
-    except (ValueError, TypeError) as error:
-        kind = WrongType if isinstance(error, TypeError) else InvalidArgument
-        raise kind(_without_values(str(error))) from None
-
-
-def _without_values(message: str) -> str:
-    """Return a refusal of scikit-learn's, of which the lines after the first may print an array."""
-    what = message.splitlines()[0].rstrip(":.")
-    return f"{what}. Reshape your data if need be: X has the shape (records, features), y one value per record"

@@ -14,7 +14,8 @@ from ..data.schema.levels import level_codes
 from ..errors import InvalidArgument
 from ..models import LogisticRegression, Model, SoftmaxRegression
 from ..samplers import SGLD
-from .base import DPEstimator, Floats, features, target_column
+from .base import DPEstimator, Floats
+from .inputs import features, target_column
 from .scores import Integers, Scored, alike_alone
 
 TINY = 1e-300  # a probability below it has this one's logarithm

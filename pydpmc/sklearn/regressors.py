@@ -12,7 +12,8 @@ from ..data.public import target_bounds
 from ..errors import InvalidArgument
 from ..models import HuberRegression, Model, PoissonRegression
 from ..samplers import Barker
-from .base import DPEstimator, Floats, features, target_column
+from .base import DPEstimator, Floats
+from .inputs import features, target_column
 from .scores import Integers, Scored, alike_alone
 
 MOST_POINTS = 256  # points per record: more of them reduce the rounding and do not increase the relative noise

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..checks import reals
 from ..errors import InvalidArgument
-from .base import Floats, features
+from .inputs import Floats, features
 
 
 class BoundsScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
