@@ -27,12 +27,16 @@ def tests(session: nox.Session) -> None:
     session.run("pytest", *session.posargs)
 
 
-@nox.session(python="3.11", default=False)
-def lowest(session: nox.Session) -> None:
-    """Run the smallest tests with the lowest versions that pyproject.toml allows."""
-    session.install("uv")
-    session.run("uv", "pip", "install", "--resolution", "lowest-direct", ".", "pytest==8.0.0", "pytest-xdist==3.5.0")
-    session.run("pytest", "-n0", "tests/test_minimal.py", "tests/unit/accounting", *session.posargs)
+@nox.session(default=False)
+def versions(session: nox.Session) -> None:
+    """Test with the lowest and the newest numpy, scipy and rich that pyproject.toml allows."""
+    session.run("python", "tools/check_versions.py", *session.posargs)
+
+
+@nox.session(default=False)
+def platforms(session: nox.Session) -> None:
+    """Check with clang that the C++ of other platforms compiles."""
+    session.run("python", "tools/check_platforms.py")
 
 
 @nox.session

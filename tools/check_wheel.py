@@ -1,10 +1,11 @@
 """Build the sdist and, from it, the wheel, as a release does, and check both: ``python tools/check_wheel.py``.
 
 It needs the dependency group `wheels` and git. The wheel is installed where there is no compiler and, if this may be
-arranged (root on Linux), no libgomp but its own; there the demo and the smallest tests run. Then the tree is built again,
-in another folder, and both wheels must be the same file. Wheels are left in ``wheelhouse/``.
+arranged (root on Linux), no libgomp but its own; there the demo and the smallest tests run. Then the tree is built
+again, in another folder, and both wheels must be the same file. Every other Python of the support window that is at
+hand gets its wheel, too. Wheels are left in ``wheelhouse/``.
 
-``.ci/run`` does all but the second build (``--once``), and runs its tests on the wheel that is left.
+``.ci/run`` builds once (``--once``), for one Python, and runs its tests on the wheel that is left.
 """
 
 from __future__ import annotations
@@ -83,17 +84,29 @@ def same(first: Path, second: Path, what: str) -> None:
 def pythons() -> Iterator[tuple[str, str]]:
     """Yield (version, path) of every CPython of the support window that is at hand, this one first."""
     seen = set()
-    names = [f"{folder}/python{version}" for version in PYTHONS for folder in ("/usr/local/bin", "/usr/bin")]
+    folders = [Path("/usr/local/bin"), Path("/usr/bin"), *sorted(Path.home().glob(".pyenv/versions/*/bin"))]
+    names = [folder / f"python{version}" for version in PYTHONS for folder in folders]
     found = [shutil.which(f"python{version}") for version in PYTHONS]
+    probe = "import sys, sysconfig; print(sys.base_prefix); print('%d.%d' % sys.version_info[:2]"
+    probe += " + 't' * bool(sysconfig.get_config_var('Py_GIL_DISABLED')))"
     for path in (sys.executable, *found, *names):
         if path is None or not Path(path).exists():
             continue
-        probe = "import sys, sysconfig; print(sys.base_prefix, sysconfig.get_config_var('py_version_nodot_plat') or '')"
-        probe += "; print('%d.%d' % sys.version_info[:2] + 't' * bool(sysconfig.get_config_var('Py_GIL_DISABLED')))"
-        where, version = run(path, "-c", probe).splitlines()
-        if (where, version) not in seen and version in PYTHONS:
+        done = subprocess.run([str(path), "-c", probe], capture_output=True, text=True)
+        where, _, version = done.stdout.strip().partition("\n")
+        if done.returncode == 0 and version in PYTHONS and (where, version) not in seen:  # a shim of pyenv may fail
             seen.add((where, version))
-            yield version, path
+            yield version, str(path)
+
+
+def wheel_for(work: Path, sdist: Path, version: str, python: str, environment: dict[str, str]) -> Path:
+    """Return the repaired wheel for another Python, built from the same sdist."""
+    folder = work / f"for-{version}"
+    run(python, "-m", "venv", "--without-pip", folder / "venv")
+    pip = (sys.executable, "-m", "pip", "--python", folder / "venv" / "bin" / "python")
+    run(*pip, "wheel", "--quiet", "--no-deps", "--wheel-dir", folder / "dist", sdist, env=environment)
+    (wheel,) = (folder / "dist").glob("*.whl")
+    return repaired(wheel, environment)
 
 
 def hidden_libgomp() -> list[str]:
@@ -103,9 +116,12 @@ def hidden_libgomp() -> list[str]:
     libraries = {str(Path(line.split()[-1]).resolve()) for line in lines if "libgomp" in line}
     if not libraries:
         return []
-    mounts = " && ".join(f"mount --bind /dev/null {path}" for path in sorted(libraries))
-    prefix = ["unshare", "--mount", "sh", "-c", f'{mounts} && exec "$@"', "sh"]
-    if shutil.which("unshare") and subprocess.run([*prefix, "true"], capture_output=True).returncode == 0:
+    unshare, mount, shell = (
+        shutil.which(name) or name for name in ("unshare", "mount", "sh")
+    )  # PATH will not have them
+    mounts = " && ".join(f"{mount} --bind /dev/null {path}" for path in sorted(libraries))
+    prefix = [unshare, "--mount", shell, "-c", f'{mounts} && exec "$@"', "sh"]
+    if Path(unshare).exists() and subprocess.run([*prefix, "true"], capture_output=True).returncode == 0:
         print("hidden from the run:", *sorted(libraries))
         return prefix
     print("the system's libgomp cannot be hidden here (not root, or no unshare): only its place is checked")
@@ -161,11 +177,14 @@ def check(work: Path, house: Path, *, once: bool, release: bool) -> None:
     house.mkdir(parents=True, exist_ok=True)
     for path in (sdist, finished):
         shutil.copy(path, house)
-    here = {f"{sys.version_info[0]}.{sys.version_info[1]}"}
-    for version, python in pythons():
-        if version in here:  # one wheel serves every build of a version
-            installed_run(work, finished, version, python)
-    print("not run here:", *(version for version in PYTHONS if version not in here))
+    wheels, here = {f"{sys.version_info[0]}.{sys.version_info[1]}": finished}, list(pythons())
+    for version, python in here:
+        if version not in wheels and not once:
+            wheels[version] = wheel_for(work, sdist, version, python, environment)
+            shutil.copy(wheels[version], house)
+        if version in wheels:  # one wheel serves every build of a version
+            installed_run(work, wheels[version], version, python)
+    print("not run here:", ", ".join(version for version in PYTHONS if version not in wheels) or "nothing")
     if not once:
         again, other = built(work, "second", environment | {"CCACHE_RECACHE": "1"})
         same(sdist, again, "sdist")
@@ -175,7 +194,7 @@ def check(work: Path, house: Path, *, once: bool, release: bool) -> None:
 def main() -> int:
     """Check, and say what failed."""
     parser = argparse.ArgumentParser(description="Build, repair, install and test the wheel of this tree.")
-    parser.add_argument("--once", action="store_true", help="build once: do not compare two builds")
+    parser.add_argument("--once", action="store_true", help="build once, for this Python: no second build to compare")
     parser.add_argument("--release", action="store_true", help="refuse what a release must not have")
     parser.add_argument("--wheelhouse", type=Path, default=ROOT / "wheelhouse", help="where sdist and wheel are left")
     arguments = parser.parse_args()
