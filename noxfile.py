@@ -1,3 +1,7 @@
+#!/usr/bin/env -S uv run --script
+# /// script
+# dependencies = ["nox>=2024.10"]
+# ///
 """The steps of .ci/run as nox sessions, one by one: ``nox`` runs what a change needs, ``nox -l`` lists all."""
 
 from __future__ import annotations
@@ -6,11 +10,10 @@ import nox
 
 nox.needs_version = ">=2024.10"
 nox.options.default_venv_backend = "uv|virtualenv"
-nox.options.sessions = ["tests", "demo", "docs", "lint"]
 PYTHONS = ["3.11", "3.12", "3.13", "3.14", "3.14t"]
 
 
-@nox.session(python=PYTHONS, tags=["all"])
+@nox.session(python=PYTHONS, tags=["all"], default=False)
 def every_python(session: nox.Session) -> None:
     """Run the tests on each Python of the support window that is at hand."""
     session.install(".[test]")
@@ -24,12 +27,16 @@ def tests(session: nox.Session) -> None:
     session.run("pytest", *session.posargs)
 
 
-@nox.session(python="3.11")
-def lowest(session: nox.Session) -> None:
-    """Run the smallest tests with the lowest versions that pyproject.toml allows."""
-    session.install("uv")
-    session.run("uv", "pip", "install", "--resolution", "lowest-direct", ".", "pytest==8.0.0", "pytest-xdist==3.5.0")
-    session.run("pytest", "-n0", "tests/test_minimal.py", "tests/unit/accounting", *session.posargs)
+@nox.session(default=False)
+def versions(session: nox.Session) -> None:
+    """Test with the lowest and the newest numpy, scipy and rich that pyproject.toml allows."""
+    session.run("python", "tools/check_versions.py", *session.posargs)
+
+
+@nox.session(default=False)
+def platforms(session: nox.Session) -> None:
+    """Check with clang that the C++ of other platforms compiles."""
+    session.run("python", "tools/check_platforms.py")
 
 
 @nox.session
@@ -59,14 +66,28 @@ def lint(session: nox.Session) -> None:
 
 
 @nox.session
+def review(session: nox.Session) -> None:
+    """Check the habits of the repository, its spelling and its workflows."""
+    session.install(*nox.project.dependency_groups(nox.project.load_toml("pyproject.toml"), "review"))
+    session.run("repo-review", ".")
+    listed = session.run("git", "ls-files", external=True, silent=True)
+    session.run("codespell", *str(listed).split())
+    session.run("zizmor", "--offline", ".github/workflows")
+
+
+@nox.session(default=False)
 def wheel(session: nox.Session) -> None:
     """Build the sdist and the wheel, and check both in an environment without a compiler."""
     session.install(*nox.project.dependency_groups(nox.project.load_toml("pyproject.toml"), "wheels"))
     session.run("python", "tools/check_wheel.py", *session.posargs)
 
 
-@nox.session
+@nox.session(default=False)
 def nightly(session: nox.Session) -> None:
     """Run all that is too slow for every change."""
     session.install(".[dev]")
     session.run("python", "tools/nightly.py", *session.posargs)
+
+
+if __name__ == "__main__":
+    nox.main()

@@ -17,6 +17,7 @@ from .posterior.posterior import Posterior
 from .posterior.synthetic_sets import SyntheticSets, combine_synthetic
 from .quantiles.quantiles import PrivateBounds, Quantiles, private_bounds, private_quantiles
 from .quantiles.shares import Shares, private_shares
+from .running.opendp import to_opendp
 from .running.rehearsal import Rehearsal
 from .running.run import sample
 from .samplers import *  # noqa: F403
@@ -51,6 +52,7 @@ __all__ = [
     "private_quantiles",
     "private_shares",
     "sample",
+    "to_opendp",
 ]
 __all__ += models.__all__
 __all__ += samplers.__all__

@@ -24,7 +24,8 @@ STAGES: dict[str, tuple[tuple[str, ...], ...]] = {
         (sys.executable, "-P", "-m", "mkdocs", "build", "--strict"),
         (sys.executable, "tools/site/browse.py"),
     ),
-    "wheel": ((sys.executable, "tools/check_wheel.py"),),
+    "wheel": ((sys.executable, "tools/check_wheel.py"), (sys.executable, "tools/check_versions.py")),
+    "platforms": ((sys.executable, "tools/check_platforms.py"),),
 }
 
 

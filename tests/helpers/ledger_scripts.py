@@ -17,7 +17,7 @@ def script(text, *arguments, timeout=300):
 
 
 KILL = """
-    import os, random, signal, sys, time
+    import os, random, select, signal, sys, time
     import numpy as np, pydpmc as dp
     from pydpmc import accounting as acc
     path, kills = sys.argv[1], int(sys.argv[2])
@@ -35,6 +35,8 @@ KILL = """
                 os.write(writer, f"{kill}-{number}\\n".encode())
                 ledger.commit(f"{kill}-{number}")
         os.close(writer)
+        if kill % 4:  # else it may be killed before it has opened the ledger
+            select.select([reader], [], [], 60)
         time.sleep(random.uniform(0.0, 0.6))
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)

@@ -53,6 +53,7 @@ def test_it_is_named_wherever_a_guarantee_is_shown():
 
 
 def test_it_is_left_out_of_dp_accounting_only_where_it_is_negligible():
+    pytest.importorskip("dp_accounting", reason="dp_accounting is not installed (extra pydpmc[accounting])")
     uses = [(acc.Gaussian(1.0), 1)]
     assert acc.compose(uses, total_variation=VARIATION).to_dp_accounting() == acc.compose(uses).to_dp_accounting()
     with pytest.raises(UnsupportedEventError, match="total variation of 1e-08"):
