@@ -102,7 +102,7 @@ def twin_rows(name: str, epsilons: list[float], runs: int) -> list[dict[str, Any
     def score(post: Any) -> float:
         return measured(twin.measure, post, x, y, mean)
 
-    reference = dp.NUTS(draws=200, warmup=200) if twin.measure == "R2" else dp.Newton()
+    reference = dp.ConjugateSample(draws=2000) if twin.measure == "R2" else dp.Newton()
     open_ = score(dp.sample(twin.model, data, reference, private=False, progress=False))
     rows = []
     for epsilon in epsilons:

@@ -26,8 +26,9 @@ from pydpmc.planning.choice import usable
 from pydpmc.running import rehearsal
 
 RESULTS = Path(__file__).with_suffix(".json")
-PATIENCE = 12.0  # seconds of one run
+PATIENCE = 3.0  # seconds of one run
 DELTA = 1e-6
+VALUES = 24  # parameters whose errors are averaged: models with few of them are rehearsed more often
 ALIKE = ("SGHMC", "SGNHT")  # the forecast of SGLD: one of the three is enough
 BASES: list[tuple[str, float, int, float]] = [
     ("logistic", 2e4, 5, 1.0),
@@ -125,7 +126,7 @@ def measured(plan: Any, runs: int) -> dict[str, Any]:
 def fill(found: dict[str, Any], runs: int, again: list[str]) -> None:
     """Run what is missing, and write the file after each rehearsal."""
     remember_references()
-    for kind, n, d, epsilon in BASES:
+    for kind, n, d, epsilon in sorted(BASES, key=lambda base: base[1] * (base[2] + 5)):
         model, public = setting(kind, n, d)
         base = f"{kind}; {int(n)}; {d}; {epsilon:g}"
         entry = found.setdefault(base, {"taken": None, "samplers": {}})
@@ -136,11 +137,13 @@ def fill(found: dict[str, Any], runs: int, again: list[str]) -> None:
                 continue
             seconds = one.outlook.seconds if one.outlook is not None else None
             if seconds is None or seconds > PATIENCE:
-                entry["samplers"][one.name] = {"left out": f"a run is forecast to take {seconds or 0.0:.0f} s"}
+                entry["samplers"].setdefault(
+                    one.name, {"left out": f"a run is forecast to take {seconds or 0.0:.0f} s"}
+                )
                 continue
             try:
                 plan = dp.plan(model, public, one.sampler, epsilon=epsilon, delta=DELTA)
-                entry["samplers"][one.name] = measured(plan, runs)
+                entry["samplers"][one.name] = measured(plan, max(runs, VALUES // plan.settings.dim))
             except (PydpmcError, MemoryError) as error:
                 entry["samplers"][one.name] = {"left out": str(error).splitlines()[0]}
             print(base, one.name, entry["samplers"][one.name], flush=True)
@@ -220,7 +223,7 @@ def table(found: dict[str, Any]) -> list[str]:
 def main() -> None:
     """Fill the file, or show it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=6)
+    parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--again", nargs="+", default=[], help="names of samplers")
     parser.add_argument("--table", action="store_true")
     parser.add_argument("--page", action="store_true")

@@ -18,6 +18,7 @@ PURPOSES = ("posterior", "prediction", "point")
 FIRST: tuple[type[Sampler], ...] = (*reversed(samplers.OF_SOME_MODELS), samplers.Langevin, samplers.SGLD)
 KINDS = (*FIRST, *(kind for kind in samplers.ALL if kind not in FIRST))
 PATIENCE, PER_DECADE = 30.0, 0.15  # a run ten times as long must be 15 % better
+TIE = 0.02  # what intervals that are twice as wide as they need be count, where something else is compared
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,14 @@ class Candidate:
             return math.inf
         slow = 0.0 if self.outlook.seconds is None else max(0.0, math.log10(max(self.outlook.seconds, 1.0) / PATIENCE))
         waste = 1e6 if self.outlook.hopeless else 1.0
-        return self.outlook.score(purpose) * (1.0 + PER_DECADE * slow) * waste
+        return self.outlook.score(purpose) * (1.0 + PER_DECADE * slow + TIE * self._too_wide()) * waste
+
+    def _too_wide(self) -> float:
+        """Return how often the error must be doubled to have the width of an interval."""
+        outlook = self.outlook
+        if outlook is None or not outlook.width or not outlook.error or not math.isfinite(outlook.width):
+            return 0.0
+        return max(0.0, math.log2(outlook.width / outlook.error))
 
 
 def candidates(request: Request, purpose: str) -> list[Candidate]:

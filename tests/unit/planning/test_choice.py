@@ -115,3 +115,9 @@ def test_a_chain_that_the_planner_chooses_comes_as_several_where_that_costs_litt
 
 def test_a_budget_that_several_chains_would_waste_keeps_one():
     assert dp.plan(dp.HingeClassifier(), public(n=200_000, d=2), epsilon=0.7, delta=1e-6).chains == 1
+
+
+def test_predictions_that_are_alike_are_decided_by_their_intervals():
+    facts = dp.Public(n=61_000, columns=("a", "b"), has_target=True, row_norm=1.5, y_bounds=(0.0, 5.0))
+    table = dp.compare(dp.HuberRegression(intercept=True, sigma=0.6), facts, purpose="prediction", **BUDGET)
+    assert table.taken == "Newton"
