@@ -1,6 +1,6 @@
 """Bayesian posteriors with a differential-privacy guarantee: epsilon and delta in, posterior draws out."""
 
-from . import accounting, models, samplers
+from . import accounting, models, nn, samplers
 from ._version import __version__ as __version__
 from .data.data import Data
 from .data.public import Public
@@ -40,6 +40,7 @@ __all__ = [
     "accounting",
     "compare",
     "max_step_size",
+    "nn",
     "plan",
     "private_bounds",
     "private_quantiles",

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "bind/network.hpp"
 #include "bind/records.hpp"
 #include "models/target.hpp"
 #include "run/chains.hpp"
@@ -35,6 +36,7 @@ struct TargetArguments {
   Starts group_start;
   Squares squares;
   Coded coded;
+  NetworkHandle network;
 };
 
 class BoundTarget {
@@ -46,7 +48,8 @@ class BoundTarget {
     records.squares = squares_of_rows(given_.squares, records.n);
     records.coded = coded_of(given_.coded, records);
     const int dim = static_cast<int>(given_.prior.shape(0));
-    target_.model = model_of(given_.model, records, given_.intercept, given_.constants, dim);
+    target_.model = given_.network ? network_of(*given_.network, records, dim)
+                                   : model_of(given_.model, records, given_.intercept, given_.constants, dim);
     target_.prior = prior_of(given_.prior, dim);
   }
 
@@ -59,6 +62,9 @@ class BoundTarget {
   const Target& target() const { return target_; }
   const Records& records() const { return target_.records; }
   const TargetArguments& given() const { return given_; }
+
+  // Called by every run but those of gradient samplers, which alone have loops for networks.
+  void require_no_network() const { require(!given_.network, "a network is sampled by gradient samplers"); }
 
   // Called by every run that cannot handle groups.
   void require_single_records() const {

@@ -141,6 +141,7 @@ def target_arguments(model: Model, data: Data) -> dict[str, Any]:
         "constants": model.constants,
         "prior": model.prior_table(public),
         **({"group_start": data._group_start} if public.grouped else {}),
+        **model.core_arguments(public),
     }
 
 

@@ -6,6 +6,7 @@ import dataclasses
 import math
 from collections.abc import Callable
 
+from ...checks import share
 from ...errors import BudgetError, InvalidArgument, UnsupportedEventError
 from ...models import LinearRegression
 from ...models.base import predictor_norm
@@ -45,6 +46,8 @@ def choose(request: Request) -> GradientSettings:
 
 
 def _refuse_unsupported(request: Request) -> None:
+    if not request.model.cold:
+        share(request.w, "w")
     if request.sampler.sampling == "without_replacement" and request.adjacency != "replace":
         raise UnsupportedEventError(
             'sampling="without_replacement" is accounted for under adjacency="replace" only; use "poisson"'
