@@ -87,7 +87,14 @@ def model_of(name: str, prior: float) -> Any:
         return dp.SoftmaxRegression(prior=dp.Normal(prior), classes=10)
     if name == "mlp":
         return Network([Dense(128), Tanh(), Dense(10)], prior=dp.Normal(prior))
-    layers = [Conv(16, 8, stride=2, padding=3), Tanh(), Pool(2, stride=1), Conv(32, 4, stride=2), Tanh(), Pool(2, stride=1)]
+    layers = [
+        Conv(16, 8, stride=2, padding=3),
+        Tanh(),
+        Pool(2, stride=1),
+        Conv(32, 4, stride=2),
+        Tanh(),
+        Pool(2, stride=1),
+    ]
     return Network([*layers, Dense(32), Tanh(), Dense(10)], prior=dp.Normal(prior), shape=(28, 28))
 
 
@@ -169,7 +176,10 @@ def main() -> None:
         for epsilon in options.epsilons:
             for seed in range(1 if options.quick else options.seeds):
                 found.append(one_run(name, epsilon, data, (rows[1], new_y), seed, options))
-                print(json.dumps({k: round(v, 5) if isinstance(v, float) else v for k, v in found[-1].items()}), flush=True)
+                print(
+                    json.dumps({k: round(v, 5) if isinstance(v, float) else v for k, v in found[-1].items()}),
+                    flush=True,
+                )
     for name, epsilon in dict.fromkeys((one["model"], one["epsilon"]) for one in found):
         here = [one for one in found if (one["model"], one["epsilon"]) == (name, epsilon)]
         means = {k: round(float(np.mean([one[k] for one in here])), 2) for k in ("accuracy", "ece", "cpu_seconds")}

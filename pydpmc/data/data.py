@@ -33,8 +33,8 @@ class Data:
     ----------
     x
         Records, shape (n, d), or (n,) for one column. Of an array with more dimensions, such as images, the first
-        counts records and the others are flattened; its shape is public. A table without records can be used under ``add_remove`` alone,
-        where their number is private.
+        counts records and the others are flattened; its shape is public. A table without records can be used under
+        ``add_remove`` alone, where their number is private.
     y
         Targets, shape (n,), for regression and classification.
     row_norm

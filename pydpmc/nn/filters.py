@@ -43,17 +43,18 @@ def averages(height: int, width: int, step: int) -> Floats32:
     """
     sigma = WIDTH * STRIDE / 2.0 / (STRIDE / step)
     rows, columns = (_averages_of_line(side, step, sigma) for side in (height, width))
-    return np.einsum("ai,bj->ijab", rows, columns).reshape(height * width, -1).astype(np.float32)
+    matrix: Floats32 = np.einsum("ai,bj->ijab", rows, columns).reshape(height * width, -1).astype(np.float32)
+    return matrix
 
 
 def _averages_of_line(side: int, step: int, sigma: float) -> npt.NDArray[np.float64]:
-    centres = np.arange(step // 2, side, step)
-    found = np.zeros((len(centres), side))
+    centres = range(step // 2, side, step)
+    found: npt.NDArray[np.float64] = np.zeros((len(centres), side))
     reach = int(np.ceil(4 * sigma))
     for place, centre in enumerate(centres):
         for offset in range(-reach, reach + 1):
             found[place, mirrored(centre + offset, side)] += np.exp(-(offset**2) / (2.0 * sigma**2))
-    return found / found.sum(axis=1, keepdims=True)
+    return np.asarray(found / found.sum(axis=1, keepdims=True))
 
 
 def mirrored(place: int, side: int) -> int:

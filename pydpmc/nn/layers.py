@@ -214,9 +214,7 @@ def placed(layers: Sequence[Layer], inputs: Shape, amplitude: float) -> tuple[Pl
     return tuple(found)
 
 
-def _place(
-    layers: Sequence[Layer], inputs: Shape, amplitude: float, found: list[Placed]
-) -> tuple[Shape, float]:
+def _place(layers: Sequence[Layer], inputs: Shape, amplitude: float, found: list[Placed]) -> tuple[Shape, float]:
     shape = inputs
     for layer in layers:
         outputs = layer.outputs(shape)

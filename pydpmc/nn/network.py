@@ -17,8 +17,8 @@ from ..models.base import Block, Floats, Model
 from ..models.priors import Normal, Prior
 from ..models.spec import LATER
 from .forward import outputs_of
-from .spec import layer_of, layer_spec, prior_of, prior_spec
 from .layers import Conv, Dense, FanIn, Layer, Placed, Shape, checked_layers, placed
+from .spec import layer_of, layer_spec, prior_of, prior_spec
 
 SAMPLERS = ("sgld", "sghmc", "sgnht")
 INPUT_BITS = 10  # inputs of a dense layer are rounded to their amplitude times 2^-10, in weight gradients alone
@@ -152,7 +152,9 @@ class Network(Model):
         """Refuse samplers other than SGLD, SGHMC and SGNHT."""
         if getattr(sampler, "core_name", None) not in SAMPLERS:
             named = "none" if sampler is None else type(sampler).__name__
-            raise InvalidArgument(f"sampler: a Network is sampled by SGLD, SGHMC or SGNHT; give one of them, not {named}")
+            raise InvalidArgument(
+                f"sampler: a Network is sampled by SGLD, SGHMC or SGNHT; give one of them, not {named}"
+            )
 
     def core_arguments(self, public: Public) -> dict[str, Any]:
         """Return the network as the core knows it."""

@@ -72,7 +72,8 @@ def _checked(images: npt.ArrayLike) -> npt.NDArray[np.float64]:
         stack = stack[..., None]
     if stack.ndim != 4 or stack.shape[3] < 1:
         raise InvalidArgument(
-            f"images must have shape (n, height, width) or (n, height, width, channels), but their shape is {stack.shape}"
+            f"images must have shape (n, height, width) or (n, height, width, channels), but their shape is "
+            f"{stack.shape}"
         )
     if min(stack.shape[1:3]) < SMALLEST:
         raise InvalidArgument(f"images must have at least {SMALLEST} pixels a side, but their shape is {stack.shape}")
@@ -124,7 +125,8 @@ def _normalised(features: Floats32) -> Floats32:
     centred = groups - mean[..., None]
     # Relative to the size of the values, so that a multiple of an image has the same features.
     variance = _sums(centred * centred) / groups.shape[2] + LEAST_VARIANCE * (1.0 + mean * mean)
-    return (centred / np.sqrt(variance)[..., None]).reshape(n, -1).astype(np.float32)
+    scaled: Floats32 = (centred / np.sqrt(variance)[..., None]).reshape(n, -1).astype(np.float32)
+    return scaled
 
 
 def _of_norm_one(rows: Floats32) -> Floats32:

@@ -25,13 +25,10 @@ def test_rows_do_not_depend_on_other_images():
 
 
 def test_instruction_sets_and_threads_give_the_same_rows():
-    used, found = _core.isa(), []
-    try:
-        for isa in _core.available_isas():
-            _core.use_isa(isa)
-            found += [dp.nn.scattering(images(9)), dp.nn.scattering(images(9), threads=2)]
-    finally:
-        _core.use_isa(used)
+    found = []
+    for isa in _core.available_isas():
+        _core.use_isa(isa)
+        found += [dp.nn.scattering(images(9)), dp.nn.scattering(images(9), threads=2)]
     for other in found[1:]:
         np.testing.assert_array_equal(other, found[0])
 
