@@ -95,8 +95,8 @@ def test_a_record_moves_the_noised_sum_by_at_most_what_is_declared(name: str, ne
     allowed = 2.0 * one if plan.adjacency == "replace" else one
     found = farthest(plan)
     assert found <= allowed
-    assert found > 0.6 * allowed  # or the test would show nothing
-    object.__setattr__(plan.settings, "clip", 1.7 * CLIP)
+    assert found > 0.5 * allowed  # or the test would show nothing
+    object.__setattr__(plan.settings, "clip", 2.5 * CLIP)
     assert farthest(plan) > allowed  # a planted fault is caught
 
 

@@ -9,7 +9,7 @@ import pydpmc as dp
 from pydpmc import _core
 from pydpmc.nn.forward import outputs_of
 
-CLIP, PER_UNIT = 64.0, 2.0**18
+CLIP, PER_UNIT = 16.0, 2.0**20
 
 
 def records(net, n=9, seed=1):
@@ -58,7 +58,7 @@ def test_gradients_agree_with_finite_differences(name):
         ]
     )
     assert np.abs(exact).max() > 0.5
-    np.testing.assert_allclose(sums / PER_UNIT, exact, atol=5e-3)
+    np.testing.assert_allclose(sums / PER_UNIT, exact, atol=1e-2)
 
 
 @pytest.mark.parametrize("storage", ["float64", "float32", "fixed16"])
@@ -80,5 +80,5 @@ def test_a_clipped_gradient_keeps_its_direction_and_has_the_clip_as_norm():
     whole = _core.network_gradient_sum(target(net, data), theta, CLIP, PER_UNIT, one) / PER_UNIT
     clip = float(np.linalg.norm(whole)) / 3.0
     short = _core.network_gradient_sum(target(net, data), theta, clip, 2.0**23 / clip, one) * clip / 2.0**23
-    assert 0.9999 * clip < np.linalg.norm(short) <= clip
+    assert 0.999 * clip < np.linalg.norm(short) <= clip
     np.testing.assert_allclose(short, whole / 3.0, atol=2e-3)
