@@ -7,13 +7,14 @@ import re
 from contextlib import contextmanager
 from pathlib import Path
 
+import postgres_server
 import pytest
 
 import pydpmc
 from pydpmc.errors import MissingExtraError
 
 pytestmark = pytest.mark.refuses  # what a reader tries is refused as it is for users
-OPTIONAL = {"arviz", "matplotlib", "sklearn", "pandas", "polars", "pyarrow", "narwhals", "dp_accounting"}
+OPTIONAL = {"arviz", "matplotlib", "sklearn", "pandas", "polars", "pyarrow", "narwhals", "dp_accounting", "psycopg"}
 SOURCE = Path(__file__).parent.parent
 MODULES = [
     "pydpmc",
@@ -61,8 +62,25 @@ def optional_packages():
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(SOURCE)))
 def test_python_blocks_of_a_page_run_in_order(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with optional_packages():
+    with optional_packages(), postgres_for(page, monkeypatch):
         run_blocks(page)
+
+
+@contextmanager
+def postgres_for(page, monkeypatch):
+    """Let a page that says ``postgresql:///`` find a server of its own, as if it were this machine's."""
+    if not any("postgresql:///" in code for _, code in blocks(page)):
+        yield
+        return
+    if postgres_server.absence() is not None:
+        pytest.skip(postgres_server.absence())
+    server = postgres_server.Server()
+    monkeypatch.setenv("PGHOST", str(server.folder))
+    monkeypatch.setenv("PGUSER", "postgres")
+    try:
+        yield
+    finally:
+        server.remove()
 
 
 def run_blocks(page):

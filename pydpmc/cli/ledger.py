@@ -13,11 +13,12 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "ledger",
         help="make a ledger; what was spent on a data set, and what is left",
-        description="A ledger is the budget of one data set, in one file. `create` makes it, once, with --epsilon and "
-        "--delta; `ledger = ...` under [run] of a study charges it; the other pages check the file and print it.",
+        description="A ledger is the budget of one data set, in one file or one PostgreSQL database. "
+        "`create` makes it, once, with --epsilon and --delta; `ledger = ...` under [run] of a study charges it; the "
+        "other pages check it and print it.",
     )
     parser.add_argument("page", choices=("create", "show", "history", "verify"), help="what to do")
-    parser.add_argument("file", help="the ledger")
+    parser.add_argument("file", help="the ledger: a file, or postgresql://user@host/database?ledger=NAME")
     parser.add_argument("--epsilon", type=float, help="of everything that will ever be released of the data set")
     parser.add_argument("--delta", type=float, help="likewise; well below one over the number of records")
     parser.set_defaults(run=run)
@@ -32,7 +33,7 @@ def run(arguments: Namespace) -> None:
     if not making and budget != (None, None):
         raise LedgerError("--epsilon and --delta belong to `pydpmc ledger create`; a budget cannot be changed")
     if making and None in budget:
-        raise LedgerError("--epsilon and --delta must be given: the budget of everything that will ever be released")
+        raise LedgerError("--epsilon and --delta must be given: they are the budget of all releases together")
     if making:
         ledger = Ledger(arguments.file, epsilon=arguments.epsilon, delta=arguments.delta)
         print(PAGES["show"](ledger))

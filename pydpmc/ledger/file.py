@@ -1,79 +1,76 @@
-"""The file of a ledger: an append-only chain of records in SQLite, each authenticated together with the one before.
-
-SQLite gives atomic, durable appends under a lock. The chain detects what SQLite cannot: a page of an older file, a
-flipped bit, a truncated end. The key is in the file, so the chain detects accidents but not forgery by the owner.
-"""
+"""A ledger in a file: SQLite gives the chain atomic, durable appends under a lock."""
 
 from __future__ import annotations
 
 import contextlib
-import hmac
-import json
 import os
 import secrets
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 from .._files import sync_directory
 from ..errors import LedgerError
+from .chain import PATIENCE, Record, checked, damaged, link
 
-Record = dict[str, Any]
-PATIENCE = 120.0  # seconds to wait for another process
 SCHEMA = """
 CREATE TABLE secret (key BLOB NOT NULL);
 CREATE TABLE chain (number INTEGER PRIMARY KEY, body BLOB NOT NULL, mac BLOB NOT NULL);
 CREATE TABLE head (records INTEGER NOT NULL, mac BLOB NOT NULL);
 """
 TABLES = [("table", name) for name in ("chain", "head", "secret")]
-WHAT_TO_DO = (
-    "Nothing was run and nothing was reset. Restore the file from a copy made after the last run; if there is none, "
-    "what was spent is unknown, and only the person who answers for the budget may decide how to go on"
-)
 
 
-def create(path: Path, header: Record) -> bool:
-    """Write a new ledger atomically; return False if the file exists."""
-    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    try:
-        os.close(os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        _fill(unfinished, header)
-        os.link(unfinished, path)  # fails if the path exists, unlike a rename
-        sync_directory(path)
-    except FileExistsError:
-        return False
-    except (OSError, sqlite3.Error) as error:
-        raise LedgerError(f"the ledger {path} cannot be created: {error}") from error
-    finally:
-        unfinished.unlink(missing_ok=True)
-    return True
+class LedgerFile:
+    """The store of a ledger that is one file."""
 
+    def __init__(self, path: Path) -> None:
+        self.place = path
 
-def read(path: Path) -> tuple[bytes, list[Record]]:
-    """Return the key and all records, the header first, after checking every one."""
-    with _opened(path) as file:
-        file.execute("BEGIN")
-        return _checked(file, path)
+    @property
+    def label(self) -> str:
+        """The name of the file, without its folder."""
+        return self.place.name
 
+    def exists(self) -> bool:
+        """Return whether there is such a file."""
+        return self.place.exists()
 
-@contextlib.contextmanager
-def appending(path: Path) -> Iterator[tuple[bytes, list[Record], list[Record]]]:
-    """Yield key, records and a list of records to append, while no other process can write.
+    def create(self, header: Record) -> None:
+        """Write a new ledger atomically; leave a file that exists as it is."""
+        path = self.place
+        unfinished = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+        try:
+            os.close(os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            _fill(unfinished, header)
+            with contextlib.suppress(FileExistsError):
+                os.link(unfinished, path)  # fails if the path exists, unlike a rename
+            sync_directory(path)
+        except (OSError, sqlite3.Error) as error:
+            raise LedgerError(f"the ledger {path} cannot be created: {error}") from error
+        finally:
+            unfinished.unlink(missing_ok=True)
 
-    What was appended is on the disk when the block ends; nothing is if it ends by an exception.
-    """
-    with _opened(path) as file:
-        file.execute("BEGIN IMMEDIATE")
-        key, records = _checked(file, path)
-        new: list[Record] = []
-        yield key, records, new
-        for number, record in enumerate(new, start=len(records)):
-            _append(file, key, number, record)
-        file.execute("COMMIT")
-    if new:
-        sync_directory(path)
+    def read(self) -> tuple[bytes, list[Record]]:
+        """Return the key and all records, the header first, after checking every one."""
+        with _opened(self.place) as file:
+            file.execute("BEGIN")
+            return _checked(file, self.place)
+
+    @contextlib.contextmanager
+    def appending(self) -> Iterator[tuple[bytes, list[Record], list[Record]]]:
+        """Yield key, records and a list of records to append, while no other process can write."""
+        with _opened(self.place) as file:
+            file.execute("BEGIN IMMEDIATE")
+            key, records = _checked(file, self.place)
+            new: list[Record] = []
+            yield key, records, new
+            for number, record in enumerate(new, start=len(records)):
+                _append(file, key, number, record)
+            file.execute("COMMIT")
+        if new:
+            sync_directory(self.place)
 
 
 def _fill(path: Path, header: Record) -> None:
@@ -106,11 +103,6 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
         raise LedgerError(f"the ledger {path} cannot be read: {error.strerror}") from error
 
 
-def damaged(path: Path, why: str) -> LedgerError:
-    """Return the error for a file that cannot be trusted."""
-    return LedgerError(f"the ledger {path} is damaged ({why}). {WHAT_TO_DO}")
-
-
 def _connect(path: Path) -> sqlite3.Connection:
     mode = "rw" if os.access(path, os.W_OK) else "ro"
     file = sqlite3.connect(
@@ -131,35 +123,20 @@ def _connect(path: Path) -> sqlite3.Connection:
 def _checked(file: sqlite3.Connection, path: Path) -> tuple[bytes, list[Record]]:
     parts = file.execute("SELECT type, name FROM sqlite_master ORDER BY name").fetchall()
     if parts != TABLES:  # a view or a trigger would run when its table is read or written
-        raise damaged(path, "it has other tables than a ledger")
+        raise damaged(path, "its tables are not the tables of a ledger")
     found = [row[0] for row in file.execute("PRAGMA integrity_check")]
     if found != ["ok"]:
-        raise damaged(path, "its pages do not fit together")
+        raise damaged(path, "it fails the integrity check of SQLite")
     keys = file.execute("SELECT key FROM secret").fetchall()
     heads = file.execute("SELECT records, mac FROM head").fetchall()
     rows = file.execute("SELECT number, body, mac FROM chain ORDER BY number").fetchall()
     if len(keys) != 1 or len(heads) != 1 or not isinstance(keys[0][0], bytes):
         raise damaged(path, "its key is missing")
-    key, before = keys[0][0], b""
-    for expected, (number, body, mac) in enumerate(rows):
-        if number != expected or not isinstance(body, bytes) or mac != _mac(key, before, number, body):
-            raise damaged(path, f"record {expected} was changed")
-        before = mac
-    if heads[0] != (len(rows), before) or not rows:
-        raise damaged(path, "records are missing")
-    try:
-        return key, [json.loads(body) for _, body, _ in rows]
-    except (ValueError, RecursionError):
-        raise damaged(path, "a record cannot be read") from None
+    return keys[0][0], checked(path, keys[0][0], heads[0], rows)
 
 
 def _append(file: sqlite3.Connection, key: bytes, number: int, record: Record) -> None:
     ((before,),) = file.execute("SELECT mac FROM head").fetchall()
-    body = json.dumps(record, sort_keys=True).encode()
-    mac = _mac(key, before, number, body)
+    body, mac = link(key, before, number, record)
     file.execute("INSERT INTO chain VALUES (?, ?, ?)", (number, body, mac))
     file.execute("UPDATE head SET records = ?, mac = ?", (number + 1, mac))
-
-
-def _mac(key: bytes, before: bytes, number: int, body: bytes) -> bytes:
-    return hmac.digest(key, b"record" + before + number.to_bytes(8, "big") + body, "sha256")

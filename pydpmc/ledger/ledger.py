@@ -16,7 +16,10 @@ from ..data.data import Data, require_data
 from ..errors import BudgetError, LedgerError, ResumedElsewhere, WrongType
 from ..planning.plan import Plan
 from ..rounding import lower
-from . import file as ledger_file
+from .address import address, is_url
+from .chain import Store
+from .file import LedgerFile
+from .postgres import LedgerTables
 from .state import FORMAT, Entry, State, fingerprint, mark, numbered_token
 
 FIXED_IN_ADVANCE = (
@@ -24,25 +27,26 @@ FIXED_IN_ADVANCE = (
     "the ledger is promised)"
 )
 RESUMED = (
-    "this checkpoint was already resumed, or its run was released since or is finished: going on from it a second time "
-    "would release what was not paid for"
+    "this checkpoint was already resumed, or its run was released or has finished since: to resume it a second time "
+    "would release steps that were not charged"
 )
 ELSEWHERE = "this run was resumed elsewhere from a copy of its checkpoint: its result here must not be released"
 
 
 class Ledger:
-    """The budget of one data set, in a file shared by everyone who uses that data set.
+    """The budget of one data set, in a file or a PostgreSQL database shared by everyone who uses that data set.
 
     A run is reserved, on the disk, before it reads a record, and counts in full from then on, whatever becomes of it.
     All runs together are (epsilon, delta)-DP, also if each is chosen from the results of the earlier ones: see
-    ``docs/privacy/ledger.md``. The file holds a keyed fingerprint of the records: keep it where the records are kept.
+    ``docs/privacy/ledger.md``. It holds a keyed fingerprint of the records: keep it where the records are kept.
 
     Parameters
     ----------
     path
-        The file. It is made if there is none and the budget is given; it is never reset.
+        The file, or ``postgresql://user@host/database?ledger=NAME`` for one that several machines share
+        (``docs/howto/shared_ledger.md``). It is made if there is none and the budget is given; it is never reset.
     epsilon, delta
-        The budget of everything that will ever be released of the data set. Leave them out for an existing file.
+        The budget of everything that will ever be released of the data set. Leave them out for an existing ledger.
 
     Examples
     --------
@@ -56,13 +60,13 @@ class Ledger:
     """
 
     def __init__(self, path: str | Path, *, epsilon: float | None = None, delta: float | None = None) -> None:
-        self.path = file_path(path, "path")
+        self._store = _store(path, "path")
         if epsilon is not None or delta is not None:
             self._create(epsilon, delta)
-        elif not self.path.exists():
+        elif not self._store.exists():
             raise LedgerError(
-                f"ledger: there is no file {self.path}; make it with pydpmc.Ledger(path, epsilon=..., delta=...) "
-                f"or with `pydpmc ledger create {self.path.name} --epsilon ... --delta ...`"
+                f"ledger: there is no {self.path}; make it with pydpmc.Ledger(path, epsilon=..., delta=...) "
+                f"or with `pydpmc ledger create '{self.path}' --epsilon ... --delta ...`"
             )
         state = self._state()
         self.epsilon, self.delta = state.filter.epsilon, state.filter.delta
@@ -71,6 +75,11 @@ class Ledger:
                 f"the ledger {self.path} was made for epsilon = {self.epsilon:g}, delta = {self.delta!r}, not for "
                 f"epsilon = {epsilon:g}, delta = {delta!r}. A budget cannot be changed; open the ledger without them"
             )
+
+    @property
+    def path(self) -> Path | str:
+        """The file, or the URL, which holds no password: ``Ledger(path)`` opens it again."""
+        return self._store.place
 
     def spent(self) -> Guarantee:
         """Return all entries composed by the accountant; conditional as soon as there are two."""
@@ -105,19 +114,19 @@ class Ledger:
         return self._state().entries()
 
     def verify(self) -> None:
-        """Check every record of the file and price every run again; raise `LedgerError` if anything does not fit."""
+        """Check every record and price every run again; raise `LedgerError` if anything does not fit."""
         self._state().reprice()
 
     def admit(self, data: Data) -> None:
         """Let another table of the same people be used with this ledger, e.g. with other columns or bounds."""
         require_data(data)
-        with ledger_file.appending(self.path) as (key, records, new):
+        with self._store.appending() as (key, records, new):
             if fingerprint(key, data) not in State(self.path, records).tables:
                 new.append({"kind": "admit", "table": fingerprint(key, data), "time": _now()})
 
     def reserve(self, guarantee: Guarantee, data: Data | None, plan: Mapping[str, Any], ticket: str) -> None:
         """Charge a release before it is made, once for each ticket; without `data` its table is not compared."""
-        with ledger_file.appending(self.path) as (key, records, new):
+        with self._store.appending() as (key, records, new):
             state = State(self.path, records)
             table = None if data is None else fingerprint(key, data)
             if table is not None:
@@ -146,7 +155,7 @@ class Ledger:
 
     def resume(self, ticket: str, token: str, new_token: str, data: Data) -> None:
         """Note that a run goes on from the checkpoint that holds `token`, which `new_token` replaces; only once."""
-        with ledger_file.appending(self.path) as (key, records, new):
+        with self._store.appending() as (key, records, new):
             state = State(self.path, records)
             state.require_table(fingerprint(key, data))
             self._require_reserved(state, ticket)
@@ -157,7 +166,7 @@ class Ledger:
 
     def stop(self, ticket: str, token: str, new_token: str) -> None:
         """Note that what a run made so far is released; only the checkpoint that holds `new_token` may go on."""
-        with ledger_file.appending(self.path) as (_, records, new):
+        with self._store.appending() as (_, records, new):
             state = State(self.path, records)
             if ticket in state.finished or token != state.token(ticket):
                 raise ResumedElsewhere(ELSEWHERE)
@@ -165,7 +174,7 @@ class Ledger:
 
     def commit(self, ticket: str, token: str | None = None) -> None:
         """Note that a run is finished; refuse if it was resumed or released elsewhere in the meantime."""
-        with ledger_file.appending(self.path) as (_, records, new):
+        with self._store.appending() as (_, records, new):
             state = State(self.path, records)
             if state.token(ticket) != (numbered_token(ticket, 0) if token is None else token):
                 raise ResumedElsewhere(ELSEWHERE)
@@ -174,7 +183,7 @@ class Ledger:
 
     def mark(self, data: Data, ticket: str) -> str:
         """Return a keyed hash of the records and the ticket: nothing can be learned from it without the ledger."""
-        return mark(ledger_file.read(self.path)[0], data, ticket)
+        return mark(self._store.read()[0], data, ticket)
 
     def _require_reserved(self, state: State, ticket: str) -> None:
         if not any(record["ticket"] == ticket for record in state.reservations):
@@ -189,7 +198,7 @@ class Ledger:
         number = tickets.index(ticket) + 1
         left = PrivacyFilter(self.epsilon, self.delta, state.filter.charges[:number]).remaining
         return {
-            "ledger": self.path.name,
+            "ledger": self._store.label,
             "run": number,
             "reserved": state.reservations[number - 1]["time"],
             "epsilon of the ledger": self.epsilon,
@@ -200,19 +209,28 @@ class Ledger:
     def _create(self, epsilon: float | None, delta: float | None) -> None:
         budget = {"epsilon": positive(epsilon, "epsilon"), "delta": small_delta(delta)}
         header = {"format": FORMAT, **budget, "time": _now()}
-        if not self.path.exists():
-            ledger_file.create(self.path, header)
+        if not self._store.exists():
+            self._store.create(header)
 
     def _state(self) -> State:
-        return State(self.path, ledger_file.read(self.path)[1])
+        return State(self.path, self._store.read()[1])
 
     def __repr__(self) -> str:
         return f"Ledger({str(self.path)!r}, epsilon={self.epsilon:g}, delta={self.delta!r})"
 
 
 def opened(ledger: Ledger | str | Path) -> Ledger:
-    """Return the ledger itself, or open the ledger in a file."""
-    return ledger if isinstance(ledger, Ledger) else Ledger(file_path(ledger, "ledger"))
+    """Return the ledger itself, or open the one of a file or URL."""
+    if isinstance(ledger, Ledger):
+        return ledger
+    _store(ledger, "ledger")  # so that an error names the caller's argument
+    return Ledger(ledger)
+
+
+def _store(place: Any, name: str) -> Store:
+    if is_url(place):
+        return LedgerTables(address(str(place)))
+    return LedgerFile(file_path(place, name))
 
 
 def _now() -> str:

@@ -13,7 +13,7 @@ from ..accounting import Guarantee
 from ..accounting.filter import Charge, PrivacyFilter
 from ..checks import number, positive, small_delta
 from ..errors import BudgetError, InvalidArgument, LedgerError, PydpmcError
-from .file import Record, damaged
+from .chain import Record, damaged
 
 if TYPE_CHECKING:
     from ..data.data import Data
@@ -64,7 +64,7 @@ class Entry:
 class State:
     """A reading of the records; it changes nothing."""
 
-    def __init__(self, path: Path, records: list[Record]) -> None:
+    def __init__(self, path: Path | str, records: list[Record]) -> None:
         self.path, (header, *rest) = path, records
         if not isinstance(header, dict):
             raise damaged(path, NOT_OURS)
@@ -135,13 +135,16 @@ class State:
     def charge(self, guarantee: Guarantee) -> Charge:
         """Return what one more run takes; refuse a run that the ledger cannot hold or pay for."""
         if guarantee.void is not None:
-            raise LedgerError(f"a ledger holds runs with a guarantee, and this one has none: {guarantee.void}")
+            raise LedgerError(
+                f"a ledger takes only runs that have a guarantee, and this run has none: {guarantee.void}"
+            )
         for record in self.reservations[:1]:
             first = self._guarantee(record)
             if (guarantee.adjacency, guarantee.unit) != (first.adjacency, first.unit):
                 raise LedgerError(
                     f"the ledger {self.path} protects {first.unit} under adjacency {first.adjacency!r}; a run "
-                    f"that protects {guarantee.unit} under {guarantee.adjacency!r} cannot be added. Plan it alike"
+                    f"that protects {guarantee.unit} under {guarantee.adjacency!r} cannot be added. "
+                    "Plan it with the same unit and adjacency"
                 )
         return self.filter.charge(guarantee)
 
@@ -188,7 +191,7 @@ def mark(key: bytes, data: Data, ticket: str) -> str:
 _fingerprints: WeakKeyDictionary[Data, tuple[bytes, str]] = WeakKeyDictionary()  # records never change
 
 
-def _kind(path: Path, record: Any) -> str:
+def _kind(path: Path | str, record: Any) -> str:
     """Return the kind of a record that has its fields by type."""
     kind = record.get("kind") if isinstance(record, dict) else None
     if not isinstance(kind, str) or kind not in FIELDS:
@@ -198,7 +201,7 @@ def _kind(path: Path, record: Any) -> str:
     return kind
 
 
-def _budget(path: Path, header: Record, reservations: list[Record]) -> PrivacyFilter:
+def _budget(path: Path | str, header: Record, reservations: list[Record]) -> PrivacyFilter:
     try:
         budget = positive(header.get("epsilon"), "epsilon"), small_delta(header.get("delta"))
         charges = tuple(Charge(**record["charge"]) for record in reservations)

@@ -76,7 +76,7 @@ def run(
     progress
         Whether to show one line per chain when the run takes longer than two seconds.
     ledger
-        The ledger of the data set, or its file: the run is charged before it reads a record, or refused.
+        The ledger of the data set, or its file or URL: the run is charged before it reads a record, or refused.
     checkpoint
         A file to save the run in every few seconds. If it exists the run goes on from there, at no further cost; if
         it holds a finished run, that is returned.
@@ -103,7 +103,9 @@ def run(
     workers = usable_threads(threads)
     out = np.empty((release.chains, release.kept, plan.settings.dim))
     if unsafe_diagnostics and not isinstance(plan.settings, Settings):
-        raise InvalidArgument("unsafe_diagnostics: only the Barker sampler counts what it clips")
+        raise InvalidArgument(
+            "unsafe_diagnostics is for the Barker sampler only: no other sampler counts clipped records"
+        )
     records = _for_model(plan, data)
     init = start_points(plan, release.chains, seed)
     void = _void(plan, seed is not None, unsafe_diagnostics)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import pydpmc as dp
 from pydpmc.cli.study import read_study
 from pydpmc.errors import LedgerError, PydpmcError, SchemaError, StudyError
-from pydpmc.ledger import file as ledger_file
+from pydpmc.ledger.file import LedgerFile
 from pydpmc.posterior import storage
 from pydpmc.posterior.fields import description
 from pydpmc.running import checkpoint_file
@@ -133,7 +133,7 @@ def records(data, plan, tmp_path_factory):
     plan.run(data, **options)
     ledger.admit(dp.Data(np.zeros((3, 2)), np.zeros(3), row_norm=1.0))
     moves = [{"kind": "resume", "ticket": "a", "times": 1, "token": "b"}, {"kind": "stop", "ticket": "a", "token": "c"}]
-    return ledger.path.read_bytes(), [*ledger_file.read(ledger.path)[1], *moves], ledger.history()
+    return ledger.path.read_bytes(), [*LedgerFile(ledger.path).read()[1], *moves], ledger.history()
 
 
 @SOME
@@ -157,8 +157,8 @@ def test_forged_ledgers_are_refused_or_can_be_read(records, examples, tmp_path):
     def check(changes):
         path.unlink(missing_ok=True)
         header, *rest = changed(records[1], changes) or [{}]
-        ledger_file.create(path, header)
-        with ledger_file.appending(path) as (_, _, new):
+        LedgerFile(path).create(header)
+        with LedgerFile(path).appending() as (_, _, new):
             new += rest
         try:
             ledger = dp.Ledger(path)

@@ -1,6 +1,7 @@
-"""The ledger: charged before a run, never twice, never more than the budget; and what it refuses."""
+"""The ledger, in a file and in PostgreSQL: charged before a run, never twice, never too much; and what it refuses."""
 
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -18,11 +19,6 @@ RUN = acc.compose([(acc.Gaussian(noise_multiplier=20.0), 1)])
 @pytest.fixture
 def data():
     return dp.Data(np.repeat([1.0, 0.0], [60, 40]))
-
-
-@pytest.fixture
-def ledger(tmp_path):
-    return dp.Ledger(tmp_path / "study.ledger", epsilon=1.0, delta=1e-6)
 
 
 @pytest.fixture
@@ -144,9 +140,12 @@ def test_where_no_ledger_can_be(tmp_path):
         dp.Ledger(tmp_path)
 
 
-def test_only_the_owner_reads_the_file_and_it_prints_no_fingerprint(ledger, data):
+def test_only_the_owner_reads_the_file(file_ledger):
+    assert stat.S_IMODE(file_ledger.path.stat().st_mode) == 0o600
+
+
+def test_no_fingerprint_is_printed(ledger, data):
     ledger.reserve(RUN, data, {}, "a")
-    assert stat.S_IMODE(ledger.path.stat().st_mode) == 0o600
     assert not any(len(str(value)) == 64 for value in vars(ledger.history()[0]).values())
 
 
@@ -173,8 +172,11 @@ def test_the_command_line_shows_a_ledger(ledger, data, plan):
     assert "one record" in shown.stdout
     assert "Barker" in command("history", ledger.path).stdout
     assert "intact" in command("verify", ledger.path).stdout
-    ledger.path.write_bytes(ledger.path.read_bytes()[:5000])
-    broken = command("verify", ledger.path)
+
+
+def test_the_command_line_refuses_a_truncated_file(file_ledger):
+    file_ledger.path.write_bytes(file_ledger.path.read_bytes()[:5000])
+    broken = command("verify", file_ledger.path)
     assert broken.returncode == 1
     assert "damaged" in broken.stderr
     assert "Traceback" not in broken.stderr
@@ -183,7 +185,8 @@ def test_the_command_line_shows_a_ledger(ledger, data, plan):
 def test_a_result_knows_its_entry_and_its_report_shows_it(ledger, data, plan, tmp_path):
     first, second = (plan.run(data, ledger=ledger, progress=False) for _ in range(2))
     assert (first.ledger_entry["run"], second.ledger_entry["run"]) == (1, 2)
-    assert first.ledger_entry["ledger"] == "study.ledger"
+    name = first.ledger_entry["ledger"]
+    assert name == "study.ledger" or re.fullmatch(r"study-\w+ \(PostgreSQL\)", name)
     assert second.ledger_entry["epsilon left after this run"] <= ledger.remaining
     assert second.ledger_entry["epsilon left after this run"] < first.ledger_entry["epsilon left after this run"]
     second.save(tmp_path / "post.npz")
@@ -191,14 +194,15 @@ def test_a_result_knows_its_entry_and_its_report_shows_it(ledger, data, plan, tm
     second.report(tmp_path / "post.html")
     page = (tmp_path / "post.html").read_text()
     assert "Entry in the ledger of this data set" in page
-    assert "study.ledger" in page
+    assert name in page
+    assert "postgresql:" not in page
     assert plan.run(data, progress=False).ledger_entry is None
 
 
-def test_the_command_line_makes_a_ledger_once(tmp_path, capsys):
+def test_the_command_line_makes_a_ledger_once(place, capsys):
     from pydpmc.cli.main import main
 
-    path = str(tmp_path / "new.ledger")
+    path = str(place)
     assert main(["ledger", "create", path]) == 1
     assert "--epsilon and --delta must be given" in capsys.readouterr().err
     assert main(["ledger", "create", path, "--epsilon", "2", "--delta", "1e-5"]) == 0

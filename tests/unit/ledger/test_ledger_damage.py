@@ -1,13 +1,10 @@
 """A ledger that was truncated, changed or killed, or that processes compete for, is refused or whole, never reset."""
 
-import os
 import shutil
-import subprocess
-import sys
-import textwrap
 
 import numpy as np
 import pytest
+from ledger_scripts import KILL, RACE, script
 
 import pydpmc as dp
 from pydpmc import accounting as acc
@@ -102,86 +99,12 @@ def test_a_foreign_database_or_text_is_refused(tmp_path):
         dp.Ledger(path)
 
 
-def script(text, *arguments, timeout=300):
-    called = [sys.executable, "-c", textwrap.dedent(text), *map(str, arguments)]
-    environment = os.environ | {"OMP_NUM_THREADS": "1"}
-    done = subprocess.run(
-        called, capture_output=True, text=True, timeout=timeout, check=False, cwd="/", env=environment
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 @pytest.mark.parametrize("kills", [10, pytest.param(200, marks=pytest.mark.slow)])
-def test_a_killed_writer_leaves_every_reservation_it_knew_of(tmp_path, kills):
-    print(script(KILL, tmp_path / "study.ledger", kills, timeout=60 + 5 * kills))
+def test_a_killed_writer_leaves_every_reservation_it_knew_of(place, kills):
+    print(script(KILL, place, kills, timeout=60 + 5 * kills))
 
 
-KILL = """
-    import os, random, signal, sys, time
-    import numpy as np, pydpmc as dp
-    from pydpmc import accounting as acc
-    path, kills = sys.argv[1], int(sys.argv[2])
-    data = dp.Data(np.arange(5.0), x_bounds=(0, 5))
-    tiny = acc.compose([(acc.Gaussian(noise_multiplier=1e4), 1)])
-    tiny.epsilon(1e-6)  # else every child imports scipy, and is killed before it has written anything
-    known = set()
-    for kill in range(kills):
-        reader, writer = os.pipe()
-        child = os.fork()
-        if child == 0:
-            ledger = dp.Ledger(path, epsilon=1.0, delta=1e-6)
-            for number in range(10**6):
-                ledger.reserve(tiny, data, {"kill": kill, "number": number}, f"{kill}-{number}")
-                os.write(writer, f"{kill}-{number}\\n".encode())
-                ledger.commit(f"{kill}-{number}")
-        os.close(writer)
-        time.sleep(random.uniform(0.0, 0.6))
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-        with os.fdopen(reader) as said:
-            known |= set(said.read().split())
-        if not os.path.exists(path):
-            continue
-        ledger = dp.Ledger(path)
-        noted = {f"{e.plan['kill']}-{e.plan['number']}" for e in ledger.history()}
-        assert known <= noted, known - noted
-        assert len(noted - known) <= kill + 1  # at most the one that was being written at each kill
-    ledger.verify()
-    assert len(known) > kills // 4
-    print(kills, "kills,", len(known), "reservations known,", len(noted - known), "more noted")
-"""
-
-
-def test_processes_that_race_for_the_budget_get_what_one_would_get(tmp_path):
-    won = [int(n) for n in script(RACE, tmp_path / "study.ledger").split()]
+def test_processes_that_race_for_the_budget_get_what_one_would_get(place):
+    won = [int(n) for n in script(RACE, place, 4).split()]
     assert len(won) == 5
     assert sum(won[:4]) == won[4] > 4
-
-
-RACE = """
-    import os, sys
-    import numpy as np, pydpmc as dp
-    from pydpmc import accounting as acc
-    data = dp.Data(np.arange(5.0), x_bounds=(0, 5))
-    share = acc.compose([(acc.Gaussian(noise_multiplier=30.0), 1)])
-    def take(path, name):
-        ledger, won = dp.Ledger(path, epsilon=1.0, delta=1e-6), 0
-        for number in range(1000):
-            try:
-                ledger.reserve(share, data, {}, f"{name}-{number}")
-                won += 1
-            except dp.errors.BudgetError:
-                return won
-    children = []
-    for name in range(4):
-        reader, writer = os.pipe()
-        if os.fork() == 0:
-            os.write(writer, str(take(sys.argv[1], name)).encode())
-            os._exit(0)
-        os.close(writer)
-        children.append(reader)
-    for reader in children:
-        print(os.read(reader, 100).decode())
-    print(take(sys.argv[1] + ".alone", "alone"))
-"""
