@@ -31,7 +31,8 @@ struct KernelTable;  // isa/dispatch.hpp
 // what those loops need.
 struct OwnModel {
   const KernelTable* kernels;
-  std::size_t workspace = 0;  // doubles of scratch memory that its loops need for each thread
+  std::size_t workspace = 0;     // doubles of scratch memory that its loops need for each thread
+  double largest_integer = 0.0;  // bound on clip / unit, if the grid must be coarser than for other models
 };
 
 struct ModelSpec {

@@ -2,7 +2,7 @@
 
 from pathlib import Path as _Path
 
-from . import accounting, models, samplers
+from . import accounting, models, nn, samplers
 from ._version import __version__ as __version__
 from .data.data import Data
 from .data.public import Public
@@ -47,6 +47,7 @@ __all__ = [
     "compare",
     "get_include",
     "max_step_size",
+    "nn",
     "plan",
     "private_bounds",
     "private_quantiles",

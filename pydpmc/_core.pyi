@@ -40,6 +40,24 @@ class OwnPrior:
     @staticmethod
     def of_address(log_density: int, user: int = 0, keep: object = None) -> OwnPrior: ...
 
+class Network:
+    def __init__(
+        self,
+        layers: list[tuple[int, tuple[int, int, int], tuple[int, int, int], int, int, int, int, float]],
+        likelihood: str,
+        sigma: float,
+    ) -> None: ...
+    @property
+    def dim(self) -> int: ...
+
+def network_log_likelihoods(target: Target, theta: list[float]) -> NDArray[np.float64]: ...
+def network_gradient_sum(
+    target: Target, theta: list[float], clip: float, per_unit: float, index: NDArray[np.uint32]
+) -> NDArray[np.int64]: ...
+def independent_rows(
+    rows: NDArray[np.float32], weights: NDArray[np.float32], threads: int = 1
+) -> NDArray[np.float32]: ...
+
 class Target:
     def __init__(
         self,
@@ -56,6 +74,7 @@ class Target:
         coded: Coded | None = None,
         own: OwnModel | None = None,
         own_prior: OwnPrior | None = None,
+        network: Network | None = None,
     ) -> None: ...
     def with_squares(self, squares: NDArray[np.float64]) -> Target: ...
     @property

@@ -9,7 +9,7 @@ import pydpmc
 
 PACKAGE = Path(pydpmc.__file__).parent
 FLOOR = {"errors", "checks", "rounding", "diagnostics", "_files", "_optional", "_version", "_core"}
-ROOMS = ("accounting", "data", "models", "posterior", "samplers", "planning", "ledger", "running", "quantiles")
+ROOMS = ("accounting", "data", "models", "nn", "posterior", "samplers", "planning", "ledger", "running", "quantiles")
 ROOMS += ("sklearn", "cli", "")  # the last is pydpmc/__init__.py itself
 MOST_ENTRIES = 22
 MOST_MODULES_OF_A_RUN = 35

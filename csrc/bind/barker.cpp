@@ -54,6 +54,7 @@ class BoundRun {
            std::vector<double> atoms, std::vector<double> weights, std::shared_ptr<GapTables> gaps,
            int64_t most)
       : target_(std::move(target)), chains_(std::move(chains)) {
+    target_->require_no_network();
     const Target& of = target_->target();
     const size_t d = static_cast<size_t>(of.model.dim);
     require(factor.size() == d || factor.size() == d * d, "factor must be a diagonal or a square matrix");

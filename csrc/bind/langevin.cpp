@@ -59,6 +59,7 @@ class BoundLangevinRun {
       : target_(std::move(target)), chains_(std::move(chains)) {
     target_->require_single_records();
     target_->require_listed();
+    target_->require_no_network();
     require(steps >= 1 && chains_->kept() == 1 && chains_->warmup() == steps - 1 && chains_->thin() == 1,
             "only the last iterate of each chain may be kept");
     require(step_size > 0 && std::isfinite(step_size) && weight > 0 && std::isfinite(weight),

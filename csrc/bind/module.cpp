@@ -10,6 +10,7 @@ void bind_random(py::module_& m);
 void bind_accounting(py::module_& m);
 void bind_minibatch_profile(py::module_& m);
 void bind_own(py::module_& m);
+void bind_network(py::module_& m);
 void bind_target(py::module_& m);
 void bind_barker(py::module_& m);
 void bind_gradients(py::module_& m);
@@ -27,6 +28,7 @@ PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
   bind_accounting(m);
   bind_minibatch_profile(m);
   bind_own(m);
+  bind_network(m);
   bind_target(m);
   bind_barker(m);
   bind_gradients(m);

@@ -33,6 +33,7 @@ class BoundNutsRun {
       : target_(std::move(target)), chains_(std::move(chains)) {
     target_->require_single_records();
     target_->require_gradient();
+    target_->require_no_network();
     require(target_accept > 0 && target_accept < 1, "target_accept must lie in (0, 1)");
     require(max_depth >= 1 && max_depth <= 20, "max_depth must be 1 to 20");
     require(jitter >= 0 && std::isfinite(jitter), "jitter must be at least 0");

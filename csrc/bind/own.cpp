@@ -1,5 +1,6 @@
-// Binds OwnModel and OwnPrior. A Python function is called with the interpreter lock, on views of the core's memory.
-// What it raises is dropped: a message would say something of a record. The core then tries its records one by one.
+// Binds OwnModel and OwnPrior. A Python function is called with the interpreter lock, on views of the core's
+// memory. What it raises is dropped: a message would say something of a record. The core then tries its
+// records one by one.
 #include "bind/own.hpp"
 
 #include <pybind11/numpy.h>
@@ -62,21 +63,18 @@ void require_block(int64_t block) {
 
 OwnModelHandle of_python(const py::object& loglik, const py::object& gradient, int64_t block) {
   require_block(block);
-  return std::make_shared<BoundOwnModel>(BoundOwnModel{call_python<false>,
-                                                       gradient.is_none() ? nullptr : call_python<true>,
-                                                       loglik.ptr(), gradient.ptr(), block,
-                                                       py::make_tuple(loglik, gradient)});
+  return std::make_shared<BoundOwnModel>(
+      BoundOwnModel{call_python<false>, gradient.is_none() ? nullptr : call_python<true>, loglik.ptr(),
+                    gradient.ptr(), block, py::make_tuple(loglik, gradient)});
 }
 
 OwnModelHandle of_addresses(std::uintptr_t loglik, std::uintptr_t gradient, std::uintptr_t loglik_user,
                             std::uintptr_t gradient_user, int64_t block, py::object keep) {
   require_block(block);
   require(loglik != 0, "a model needs the address of its log-likelihood");
-  return std::make_shared<BoundOwnModel>(BoundOwnModel{reinterpret_cast<pydpmc_function>(loglik),
-                                                       reinterpret_cast<pydpmc_function>(gradient),
-                                                       reinterpret_cast<void*>(loglik_user),
-                                                       reinterpret_cast<void*>(gradient_user), block,
-                                                       std::move(keep)});
+  return std::make_shared<BoundOwnModel>(BoundOwnModel{
+      reinterpret_cast<pydpmc_function>(loglik), reinterpret_cast<pydpmc_function>(gradient),
+      reinterpret_cast<void*>(loglik_user), reinterpret_cast<void*>(gradient_user), block, std::move(keep)});
 }
 
 OwnPriorHandle prior_of_address(std::uintptr_t log_density, std::uintptr_t user, py::object keep) {
@@ -92,11 +90,13 @@ OwnPriorHandle prior_of_address(std::uintptr_t log_density, std::uintptr_t user,
 void bind_own(py::module_& m) {
   using namespace pydpmc;
   py::class_<BoundOwnModel, OwnModelHandle>(m, "OwnModel")
-      .def_static("of_python", &of_python, py::kw_only(), py::arg("loglik"), py::arg("gradient"), py::arg("block"))
+      .def_static("of_python", &of_python, py::kw_only(), py::arg("loglik"), py::arg("gradient"),
+                  py::arg("block"))
       .def_static("of_addresses", &of_addresses, py::kw_only(), py::arg("loglik"), py::arg("gradient") = 0,
                   py::arg("loglik_user") = 0, py::arg("gradient_user") = 0, py::arg("block") = 1,
                   py::arg("keep") = py::none())
-      .def_property_readonly("has_gradient", [](const BoundOwnModel& own) { return own.gradient != nullptr; });
+      .def_property_readonly("has_gradient",
+                             [](const BoundOwnModel& own) { return own.gradient != nullptr; });
   py::class_<BoundOwnPrior, OwnPriorHandle>(m, "OwnPrior")
       .def_static(
           "of_python",

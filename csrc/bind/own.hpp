@@ -1,5 +1,5 @@
-// Models and priors that users write, as Python gives them: addresses of compiled functions, or Python functions.
-// Both keep alive what their functions need.
+// Models and priors that users write, as Python gives them: addresses of compiled functions, or Python
+// functions. Both keep alive what their functions need.
 #pragma once
 
 #include <pybind11/pybind11.h>

@@ -12,17 +12,17 @@ void bind_target(py::module_& m) {
   py::class_<BoundTarget, std::shared_ptr<BoundTarget>>(m, "Target")
       .def(py::init([](RowsArray rows, int columns, bool has_target, std::string model, bool intercept,
                        std::array<double, 2> constants, Array prior, Starts group_start, Squares squares,
-                       Coded coded, OwnModelHandle own, OwnPriorHandle own_prior) {
-             return std::make_shared<BoundTarget>(TargetArguments{
-                 std::move(rows), columns, has_target, std::move(model), intercept, constants,
-                 std::move(prior), std::move(group_start), std::move(squares), std::move(coded),
-                 std::move(own), std::move(own_prior)});
+                       Coded coded, OwnModelHandle own, OwnPriorHandle own_prior, NetworkHandle network) {
+             return std::make_shared<BoundTarget>(
+                 TargetArguments{std::move(rows), columns, has_target, std::move(model), intercept, constants,
+                                 std::move(prior), std::move(group_start), std::move(squares),
+                                 std::move(coded), std::move(own), std::move(own_prior), std::move(network)});
            }),
            py::kw_only(), py::arg("rows").noconvert(), py::arg("columns"), py::arg("has_target"),
            py::arg("model"), py::arg("intercept"), py::arg("constants"), py::arg("prior"),
            py::arg("group_start").noconvert() = py::none(), py::arg("squares").noconvert() = py::none(),
            py::arg("coded").noconvert() = py::none(), py::arg("own") = py::none(),
-           py::arg("own_prior") = py::none())
+           py::arg("own_prior") = py::none(), py::arg("network") = py::none())
       .def("with_squares", &BoundTarget::with_squares, py::arg("squares").noconvert())
       .def_property_readonly("model", [](const BoundTarget& t) { return t.given().model; })
       .def_property_readonly("intercept", [](const BoundTarget& t) { return t.given().intercept; })

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "bind/network.hpp"
 #include "bind/own.hpp"
 #include "bind/records.hpp"
 #include "models/target.hpp"
@@ -38,6 +39,7 @@ struct TargetArguments {
   Coded coded;
   OwnModelHandle own;
   OwnPriorHandle own_prior;
+  NetworkHandle network;
 };
 
 class BoundTarget {
@@ -52,6 +54,8 @@ class BoundTarget {
     if (given_.own) {
       own_ = std::make_unique<const UserModel>(given_.own->of(records.columns, dim));
       target_.model = {ModelKind{}, records.columns, false, {}, dim, 1, own_.get()};
+    } else if (given_.network) {
+      target_.model = network_of(*given_.network, records, dim);
     } else {
       target_.model = model_of(given_.model, records, given_.intercept, given_.constants, dim);
     }
@@ -78,6 +82,8 @@ class BoundTarget {
   void require_listed() const {
     require(!target_.model.own && !target_.prior.own, "this run takes no model or prior of your own");
   }
+  // Called by every run but those of gradient samplers, which alone have loops for networks.
+  void require_no_network() const { require(!given_.network, "a network is sampled by gradient samplers"); }
 
   // Called by every run that cannot handle groups.
   void require_single_records() const {

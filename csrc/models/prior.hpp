@@ -16,8 +16,8 @@ struct PriorTerm {
   bool of_log;  // the coordinate is log x, and the prior is the density of x > 0
 };
 
-// A density of all coordinates together, which users write (pydpmc/model.h). It writes its gradient to `slopes`
-// unless that is null.
+// A density of all coordinates together, which users write (pydpmc/model.h). It writes its gradient to
+// `slopes` unless that is null.
 struct OwnPrior {
   double (*log_density)(int64_t dim, const double* theta, double* slopes, void* user);
   void* user;
@@ -77,7 +77,8 @@ inline double log_prior_slope(const PriorTerm& term, double theta) noexcept {
   return log_density_slope(term, x) * x + 1.0;
 }
 
-// Adds the gradient of prior.own; `scratch` has room for all coordinates. A slope that is not finite counts as 0.
+// Adds the gradient of prior.own; `scratch` has room for all coordinates. A slope that is not finite counts
+// as 0.
 inline void add_own_slopes(const Prior& prior, const double* theta, double* scratch, double* out) noexcept {
   if (!prior.own) return;
   prior.own->log_density(static_cast<int64_t>(prior.size()), theta, scratch, prior.own->user);

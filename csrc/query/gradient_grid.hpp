@@ -58,6 +58,11 @@ inline StepGrid step_grid(const QuerySpec& spec, const ModelSpec& model, const R
                           double sd) noexcept {
   const size_t length = spec.moments.coordinates(model.dim);
   const int most = grid_bits(spec, sd);
+  if (model.own && model.own->largest_integer > 0.0) {
+    // These loops leave room for the rounding themselves.
+    const int bits = std::min(most, std::ilogb(model.own->largest_integer * (sd / spec.clip)));
+    return {{spec.clip, 1.0 / std::ldexp(sd, -bits)}, bits, false};
+  }
   if (!spec.moments.taken() && has_narrow_sums(model, records) && spec.clip >= 0x1p-100) {
     const int bits = std::min(most, narrow_bits(model, records.storage, spec.clip, sd));
     if (bits >= least_narrow_bits)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence, Sized
 from typing import Any, Literal, NoReturn
 
@@ -31,8 +32,9 @@ class Data:
     Parameters
     ----------
     x
-        Records, shape (n, d), or (n,) for one column. A table without records can be used under ``add_remove`` alone,
-        where their number is private.
+        Records, shape (n, d), or (n,) for one column. Of an array with more dimensions, such as images, the first
+        counts records and the others are flattened; its shape is public. A table without records can be used under
+        ``add_remove`` alone, where their number is private.
     y
         Targets, shape (n,), for regression and classification.
     row_norm
@@ -113,6 +115,8 @@ class Data:
             columns = [str(name) for name in frame_columns(x)]
         if features.ndim == 1:
             features = features[:, None]
+        if features.ndim > 2:  # images, for example; their shape is public
+            features = features.reshape(len(features), math.prod(features.shape[1:]))
         if features.ndim != 2:
             raise InvalidArgument(f"x must have one or two dimensions, but it has {features.ndim}")
         n, width = features.shape

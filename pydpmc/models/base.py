@@ -44,6 +44,7 @@ class Model:
     one_column: ClassVar[bool] = False
     has_second_moments: ClassVar[bool] = False  # whether the core can sum g g^T, which SGFS needs
     convex: ClassVar[bool] = False  # whether the negative log-likelihood is convex in theta
+    cold: ClassVar[bool] = False  # whether weights w above 1 are allowed: a cold posterior
 
     def __post_init__(self) -> None:
         priors = self.priors()
@@ -231,6 +232,13 @@ class Model:
                 f"prior names unknown blocks {sorted(set(priors) - names)}; the blocks are {sorted(names)}"
             )
         self.prior_table(public)
+
+    def check_sampler(self, sampler: object) -> None:
+        """Refuse a sampler that cannot sample this model; None stands for the planner's choice."""
+
+    def core_arguments(self, public: Public) -> dict[str, object]:
+        """Return what the core's ``Target`` needs of a model that is not in its list."""
+        return {}
 
     def _check_labels(self, public: Public) -> None:
         """Refuse declared bounds that admit fewer than two labels."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..checks import given
@@ -17,6 +17,10 @@ PRIORS: dict[str, type[Prior]] = {
 }
 
 
+# Models of later rooms, by the name of their type: how each is made from its parameters.
+LATER: dict[str, Callable[[Mapping[str, Any]], Model]] = {}
+
+
 def to_spec(model: Model) -> dict[str, Any] | None:
     """Return the type and the parameters of a model, or None if some of them are not plain values.
 
@@ -26,9 +30,12 @@ def to_spec(model: Model) -> dict[str, Any] | None:
     >>> to_spec(dp.LogisticRegression())
     {'type': 'LogisticRegression', 'prior': {'type': 'Normal', 'scale': 1.0, 'loc': 0.0}, 'intercept': False}
     """
+    if hasattr(model, "to_spec"):
+        found: dict[str, Any] | None = model.to_spec()
+        return found
     spec: dict[str, Any] = {"type": type(model).__name__}
     for field in dataclasses.fields(model):
-        value = _plain(getattr(model, field.name))
+        value = plain_prior(getattr(model, field.name))
         if value is _NOT_PLAIN:
             return None
         spec[field.name] = value
@@ -42,6 +49,8 @@ def from_spec(spec: Mapping[str, Any]) -> Model:
     kinds = {kind.__name__: kind for kind in ALL}
     options = dict(spec)
     name = options.pop("type", None)
+    if isinstance(name, str) and name in LATER:
+        return LATER[name](options)
     if not isinstance(name, str) or name not in kinds:
         raise InvalidArgument(f"type must be one of {', '.join(kinds)}, not {given(name)}")
     known = [field.name for field in dataclasses.fields(kinds[name])]
@@ -81,14 +90,15 @@ def _prior(spec: Any) -> Prior:
 _NOT_PLAIN = object()
 
 
-def _plain(value: Any) -> Any:
+def plain_prior(value: Any) -> Any:
+    """Return a prior, or whatever else, as plain values; `_NOT_PLAIN` if it has none."""
     if isinstance(value, Prior):
         return {
             "type": type(value).__name__,
-            **{f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)},
+            **{f.name: plain_prior(getattr(value, f.name)) for f in dataclasses.fields(value)},
         }
     if isinstance(value, Mapping):
-        return {str(key): _plain(inner) for key, inner in value.items()}
+        return {str(key): plain_prior(inner) for key, inner in value.items()}
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, (tuple, list)) and all(isinstance(entry, (bool, int, float, str)) for entry in value):

@@ -199,6 +199,8 @@ def plan(
     one_of(purpose, "purpose", PURPOSES)
     options: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "adjacency": adjacency, "chains": chains}
     options |= {"private": private, "earlier": earlier}
+    if isinstance(model, Model):
+        model.check_sampler(sampler)
     request, start = requested(model, public, sampler, init=init, **options)
     if sampler is None:
         table = compared(request, purpose) if private and epsilon is not None else None

@@ -189,6 +189,11 @@ def wald_test(post: Posterior, null: npt.ArrayLike, parameters: str | Sequence[s
 
 def evidence(post: Posterior) -> Evidence:
     """Return what the draws imply; refuse draws that carry no information or too little to estimate it."""
+    spec = post.plan.get("model_spec")
+    if isinstance(spec, Mapping) and spec.get("type") == "Network":
+        raise InvalidArgument(
+            "the weights of a Network have no intervals: other weights give the same function; predict"
+        )
     if post.plan.get("sampler") == "Newton":
         return _untempered(post)
     names, mean, known, pooled = tempered(post)

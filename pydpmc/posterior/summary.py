@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 LARGEST_RHAT, ENOUGH_DRAWS = 1.05, 100.0
+MOST_JUDGED = 1000  # parameters whose convergence is looked at
 COLUMNS = ("mean", "sd", "5%", "50%", "95%", "ess", "rhat")
 
 
@@ -117,7 +118,9 @@ def doubt_of(post: Posterior) -> str | None:
     """Return why draws are in doubt, where they are a chain; None if nothing speaks against them."""
     if post.plan.get("independent_draws") or post.interrupted:
         return None
-    table = summarise(post.draws, post.labels, independent=False)
+    size = sum(values.shape[2] for values in post.draws.values())
+    apart = -(-size // MOST_JUDGED)  # of a network's weights, every so manyth is judged
+    table = summarise({name: values[:, :, ::apart] for name, values in post.draws.items()}, {}, independent=False)
     rhat, ess = (table.column(name) for name in ("rhat", "ess"))
     worst, fewest = _largest(rhat), -_largest(-ess)
     if not (worst > LARGEST_RHAT or fewest < ENOUGH_DRAWS):

@@ -51,7 +51,8 @@ class Verdict:
 
     def weights(self) -> str:
         """Return the tempering weight and the prior's share, for captions; empty if neither is worth a word."""
-        tempering = "" if self.w == 1.0 else f"tempered, w = {self.w:.3g}"
+        kind = "tempered" if self.w < 1.0 else "a cold posterior"
+        tempering = "" if self.w == 1.0 else f"{kind}, w = {self.w:.3g}"
         share = "" if self.records is None else f"the prior has {percent(1.0 - self.records)} of the weight"
         return "; ".join(text for text in (tempering, share) if text)
 

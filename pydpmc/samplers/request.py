@@ -136,11 +136,11 @@ def refuse_weights_without_proof(sampler: object, public: Public) -> None:
         )
 
 
-def check_weight(w: float | None, n0: float | None) -> None:
-    """Refuse a weight outside (0, 1], and one given as both w and n0."""
+def check_weight(w: float | None, n0: float | None, cold: bool = False) -> None:
+    """Refuse a weight outside (0, 1], and one given as both w and n0; `cold` allows weights above 1."""
     if n0 is not None:
         positive(n0, "n0")
     if w is not None:
-        share(w, "w")
+        (positive if cold else share)(w, "w")
     if w is not None and n0 is not None:
         raise InvalidArgument("w and n0 say the same thing (w = n0 / n): give one of them")

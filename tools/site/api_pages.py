@@ -13,6 +13,7 @@ TITLES = {
     "samplers": "Samplers",
     "running": "Plans, runs, results, budgets",
     "accounting": "Accounting",
+    "nn": "Networks and images",
     "sklearn": "scikit-learn estimators",
     "errors": "Errors and warnings",
 }
@@ -28,7 +29,7 @@ def public_names() -> dict[str, list[tuple[str, str]]]:
         if not isinstance(value, ModuleType):
             room = value.__module__.split(".")[1]
             found[PAGE_OF_ROOM.get(room, "running")].append((f"pydpmc.{name}", _place(value)))
-    for page in ("accounting", "sklearn"):
+    for page in ("accounting", "nn", "sklearn"):
         module = importlib.import_module(f"pydpmc.{page}")
         found[page] = [(f"pydpmc.{page}.{name}", _place(getattr(module, name), page, name)) for name in module.__all__]
     errors = importlib.import_module("pydpmc.errors")
@@ -50,7 +51,7 @@ def pages() -> dict[str, str]:
 
 def _page(page: str, names: list[tuple[str, str]]) -> str:
     lines = [f"# {TITLES[page]}", ""]
-    if page in ("accounting", "sklearn"):
+    if page in ("accounting", "nn", "sklearn"):
         lines += [f"In the module `pydpmc.{page}`.", ""]
     for _, place in names:
         lines += [f"::: {place}", ""]

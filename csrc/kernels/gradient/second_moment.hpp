@@ -52,7 +52,8 @@ PYDPMC_INLINE void add_outer(int64_t* sums, const double* x, int count, double p
   }
 }
 
-// Adds a clipped gradient and its outer product; returns 1, or 0 if it has no finite norm. It shrinks `gradient`.
+// Adds a clipped gradient and its outer product; returns 1, or 0 if it has no finite norm. It shrinks
+// `gradient`.
 PYDPMC_INLINE int64_t add_gradient_and_moments(int dim, double* gradient, const GradientGrid& grid,
                                                const MomentGrid& moments, int64_t* sums) noexcept {
   const double norm = norm_of(gradient, dim);

@@ -1,6 +1,7 @@
-// A block of records on its way to a user's function. Every call has the same shape: a shorter block is padded
-// with zeros. A void record is zeros too, and what the function says of it is dropped. If a call fails, each
-// record is tried again by itself, at its place among zeros, so that no record decides about another.
+// A block of records on its way to a user's function. Every call has the same shape: a shorter block is
+// padded with zeros. A void record is zeros too, and what the function says of it is dropped. If a call
+// fails, each record is tried again by itself, at its place among zeros, so that no record decides about
+// another.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// Sums of the clipped gradients of a user's model, with their second moments if a sampler asks for them. What a
-// unit adds is computed as in kernels/gradient/group.hpp: the norm of the gradient that the function wrote, the
-// scaling to the clip, and the rounding to the grid. A gradient that is not finite adds nothing.
+// Sums of the clipped gradients of a user's model, with their second moments if a sampler asks for them. What
+// a unit adds is computed as in kernels/gradient/group.hpp: the norm of the gradient that the function wrote,
+// the scaling to the clip, and the rounding to the grid. A gradient that is not finite adds nothing.
 #pragma once
 
 #include "kernels/gradient/gradient_kernels.hpp"

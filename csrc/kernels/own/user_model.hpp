@@ -17,8 +17,8 @@ struct UserModel : OwnModel {
   int64_t block = 1;  // records of every call: a shorter block is padded with zeros
 };
 
-// The scratch memory of a block, in doubles: where each part begins, and the end. Blocks longer than one record
-// have a second place for their rows, so that each can be tried by itself.
+// The scratch memory of a block, in doubles: where each part begins, and the end. Blocks longer than one
+// record have a second place for their rows, so that each can be tried by itself.
 struct BlockLayout {
   int64_t targets, voids, first, second, out, group, aside, end;
 

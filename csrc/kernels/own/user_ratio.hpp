@@ -1,4 +1,5 @@
-// Log-likelihood ratios of a user's model, clipped and rounded as those of kernels/ratio/, and its log density.
+// Log-likelihood ratios of a user's model, clipped and rounded as those of kernels/ratio/, and its log
+// density.
 #pragma once
 
 #include "kernels/own/record_block.hpp"
@@ -18,8 +19,8 @@ inline void user_log_likelihoods(const ModelSpec& spec, const Records& records, 
   });
 }
 
-// The sum of the clipped and rounded ratios that ratio_of(0) .. ratio_of(count-1) return; with their squares only
-// for a minibatch, whose grid leaves room for them.
+// The sum of the clipped and rounded ratios that ratio_of(0) .. ratio_of(count-1) return; with their squares
+// only for a minibatch, whose grid leaves room for them.
 template <bool with_squares, class RatioOf>
 inline RatioSum sum_of_clipped(const RatioOf& ratio_of, int64_t count, const Grid& grid) noexcept {
   I8 total = zero_i8(), squares = zero_i8(), clipped = zero_i8();

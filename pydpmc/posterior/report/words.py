@@ -50,6 +50,11 @@ def tempering(found: Verdict) -> list[str]:
     """Return what the tempering weight does to the draws, if there is one."""
     if found.w == 1.0:
         return []
+    if found.w > 1.0:
+        return [
+            f"This is a cold posterior: the likelihood counts {found.w:.4g} times, as if every record were there so "
+            "often. The draws are narrower than the posterior, and their spread is not its uncertainty."
+        ]
     share = "" if found.records is None else f" Here the prior has {percent(1.0 - found.records)} of the weight."
     return [
         f"The likelihood is tempered with weight w = {found.w:.4g}, because the budget buys no more: the draws are "

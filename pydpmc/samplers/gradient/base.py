@@ -153,7 +153,8 @@ class GradientSampler(Sampler):
         Bound L on the norm of the gradient of one record, or of the sum of a group; by default the model's Lipschitz
         constant, times ``max_group_size`` if that is declared.
     w, n0
-        Tempering weight of the likelihood, or the effective number of records, n0 = w n.
+        Tempering weight of the likelihood, or the effective number of records, n0 = w n. A network may have a weight
+        above 1, a cold posterior; for all other models it is at most 1.
     """
 
     core_name: ClassVar[str]
@@ -178,7 +179,7 @@ class GradientSampler(Sampler):
             one_of(self.sampling, "sampling", SAMPLINGS)
         if self.sampling == "full" and self.batch_size is not None:
             raise InvalidArgument('sampling="full" uses all records: leave batch_size out')
-        check_weight(self.w, self.n0)
+        check_weight(self.w, self.n0, cold=True)
 
     @property
     def friction_of_noise(self) -> float:

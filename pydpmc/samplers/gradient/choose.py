@@ -6,6 +6,7 @@ import dataclasses
 import math
 from collections.abc import Callable
 
+from ...checks import share
 from ...errors import BudgetError, InvalidArgument, UnsupportedEventError
 from ...models import LinearRegression
 from ...models.base import predictor_norm
@@ -50,6 +51,8 @@ def refuse_unsupported(request: Request) -> None:
         raise InvalidArgument(
             f"{request.model!r} has no gradient, which {request.sampler!r} needs; give grad, or use Barker"
         )
+    if not request.model.cold:
+        share(request.w, "w")
     if request.sampler.sampling == "without_replacement" and request.adjacency != "replace":
         raise UnsupportedEventError(
             'sampling="without_replacement" is accounted for under adjacency="replace" only; use "poisson"'

@@ -181,6 +181,8 @@ class GradientSettings:
             ("gradient clip", f"{self.clip:.4g} per record"),
             ("noise multiplier", f"at least {self.noise.min() / self.sensitivity:.4g}"),
         ]
+        if self.w > 1.0:
+            rows.append(("cold posterior", f"w = {self.w:.4g}: the likelihood counts {self.w:.4g} times"))
         if self.calibration is not None:
             rows += self._calibration_rows()
         elif self.heat > 1.0:

@@ -21,7 +21,6 @@ def stored(data: dp.Data) -> np.ndarray:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"x": np.zeros((2, 2, 2))}, ["x must have one or two dimensions", "3"]),
         ({"x": 3.0}, ["x must have one or two dimensions", "0"]),
         ({"x": np.zeros((2, 0))}, ["x must have at least one column", "(2, 0)"]),
         ({"x": X, "y": np.zeros(2)}, ["x has 3 rows", "y has shape (2,)"]),
@@ -217,3 +216,11 @@ def test_feature_norm_is_the_least_declared_bound():
     assert public.feature_norm == 5.0
     assert dp.Public(9, ("a",), True, row_norm=2.0, x_bounds=((-3.0, 1.0),)).feature_norm == 2.0
     assert dp.Public(9, ("a",), True).feature_norm is None
+
+
+def test_records_of_any_shape_are_flattened():
+    images = np.arange(24.0).reshape(2, 3, 4)
+    data = dp.Data(images, np.zeros(2))
+    assert data.public.width == 12
+    np.testing.assert_array_equal(stored(data)[:, :12], images.reshape(2, 12))
+    assert dp.Data(np.zeros((0, 3, 4)), np.zeros(0)).public.n == 0
