@@ -167,6 +167,7 @@ class NewtonRun:
         limits: tuple[float, float],
         outer: bool,
         block_of: list[int],
+        table: tuple[NDArray[np.float64], float, float] | None = None,
         threads: int,
         block: int,
     ) -> NDArray[np.float64]: ...
@@ -182,6 +183,7 @@ class NewtonRun:
         limits: tuple[float, float],
         outer: bool,
         block_of: list[int],
+        table: tuple[NDArray[np.float64], float, float] | None = None,
         threads: int,
         block: int,
     ) -> NDArray[np.float64]: ...
