@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...models import NegativeBinomialRegression, PoissonRegression
+from ...models.priors import Flat
 from .clips import WORTH_IT, Clip, Predictors, Trade
 from .families import largest_count, largest_sigma, law_of
+from .forecast import moment_of_a_column
 from .links import clipped_moments
+from .mixtures import MixturePrior
 
 if TYPE_CHECKING:
     from .settings import NewtonSettings
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
 
 LEAST_FIRST, NOISE_A_RECORD, TOP_OVER_CLIP = 4.0, 0.1, 4.0  # of the first look
 TYPICAL_RECORDS = 1e4  # where their number is private
+WIDEST_GUIDE = 10.0  # of a log mean
 TYPICAL_SIGMA = 0.5  # over the largest that the bounds of y allow
 
 
@@ -60,3 +64,15 @@ def best_residual(records: float, moved: float, mu: float) -> float:
         return (spread * records + (clip * moved / mu) ** 2) / share**2
 
     return min((0.3 * 1.07**k for k in range(40)), key=variance)
+
+
+def guide(settings: NewtonSettings, prior: MixturePrior) -> MixturePrior:
+    """Return the prior that guides where to look: each column moves a predictor by about 1 at most.
+
+    Early looks at counts say little of single columns, and a mean far out would be a poor point to look at next. The
+    posterior is computed with the model's own prior.
+    """
+    first = 0 if settings.family.constant is None else 1
+    sd = np.where(prior.kind == Flat.code, np.inf, prior.scale)
+    sd[first:] = np.minimum(sd[first:], 1.0 / math.sqrt(moment_of_a_column(settings)))
+    return MixturePrior.around(prior.mean, np.minimum(sd, WIDEST_GUIDE))

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import BudgetError
-from ...posterior.agreement import Agreement
+from ...posterior.agreement import FAR_OFF, Agreement
 from ...posterior.looks import Look
 from .clips import Predictors
 from .draws import Numbers, posterior_draws
@@ -19,9 +19,10 @@ from .forecast import moment_of_a_column
 from .look import look_of
 from .mixtures import MixturePrior
 from .pooling import Pooled, pool
-from .reclip import better_clip, first_clip
+from .reclip import better_clip, first_clip, guide
 from .sensitivity import LEAST_MU
 from .softmax_features import SoftmaxFeatures
+from .spread import blank, spread_of_scores
 from .surrogate import GaussianFeatures
 
 if TYPE_CHECKING:
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 NOTHING_LEFT = 1e-6  # of mu^2
-NO_CURVATURE = 1e60  # noise on a curvature that says nothing
 LEAST_DESIGN = 1e-3
+SETTLED = 0.02  # squared distance of the mean from the last look, at which the spread of counts can be seen
 
 
 class NewtonRun:
@@ -56,12 +57,14 @@ class NewtonRun:
             **({} if data._weights is None else {"weights": data._weights}),
         )
         self._surrogate: GaussianFeatures | None = None
+        self._guide = None if self._family.table is None else guide(self._settings, self._prior)
         self._n: float | None = None
         self._pooled_from = 0  # looks before it had another clip
         self._share: float | None = None
         self.pooled: Pooled | None = None
         self.looks: list[Look] = []
         self.spent: list[float] = []  # mu_k^2
+        self.spread: tuple[float | None, float | None] = (None, None)
         self.steps_done = 0
         self._stopped = False
 
@@ -93,7 +96,9 @@ class NewtonRun:
         pooled, dim = self.pooled, self._settings.coefficients
         curved = 0.0 if pooled.curved is None else pooled.curved.weight
         degrees = dim * (len(self.looks) - self._pooled_from - 1)
-        return Agreement(pooled.chi_square, degrees, math.sqrt(max(pooled.reach_square, 0.0)), curved)
+        reach, seen = math.sqrt(max(pooled.reach_square, 0.0)), self._surrogate
+        moments = None if seen is None or self._family.predictors > 1 else (seen.q.tolist(), seen.S.tolist())
+        return Agreement(pooled.chi_square, degrees, reach, curved, *self.spread, moments=moments)
 
     @property
     def _left(self) -> float:
@@ -136,7 +141,12 @@ class NewtonRun:
 
     def _is_outer(self, last: bool) -> bool:
         """Whether the next look is at outer products of gradients."""
-        return self._settings.curvature == "outer" or (last and self._settings.public.max_weight is not None)
+        if self._settings.public.max_weight is not None:
+            return last
+        if self._settings.curvature == "outer" or self._family.table is None or self.pooled is None or last:
+            return self._settings.curvature == "outer"
+        here = self.looks[self._pooled_from :]
+        return bool(here) and not any(look.outer for look in here) and self.pooled.moved_square < SETTLED
 
     def _charge(self, mu: float) -> None:
         """Refuse a look that the rest of the budget does not pay for."""
@@ -153,9 +163,12 @@ class NewtonRun:
         predictors = Predictors.shown(features, self._theta, self.pooled.reach_square)
         clip = better_clip(before, predictors, features, self._left, spent)
         if clip is not None:
-            self._settings = dataclasses.replace(before, clip=clip)
-            self._family, self._pooled_from, self._surrogate = self._settings.family, looks, None
-            self._share = None
+            self._begin(dataclasses.replace(before, clip=clip))
+
+    def _begin(self, settings: NewtonSettings) -> None:
+        """Begin looks with another clip; those before it are not pooled."""
+        self._settings, self._family = settings, settings.family
+        self._pooled_from, self._surrogate, self._share = len(self.looks), None, None
 
     def _pool(self) -> None:
         if self._surrogate is None:
@@ -163,8 +176,22 @@ class NewtonRun:
         looks = self.looks[self._pooled_from :]
         if self._settings.public.max_weight is not None:
             looks = self._weighted_looks(looks)
-        self.pooled = pool(looks, self._prior, self._surrogate, self._family.radius)
+        elif self._family.table is not None and self._settings.curvature != "outer":
+            self._look_at_spread(looks)
+            looks = [blank(look) if look.outer else look for look in looks]
+        self.pooled = pool(looks, self._guide or self._prior, self._surrogate, self._family.radius)
         self._theta = self.pooled.mean
+
+    def _look_at_spread(self, looks: list[Look]) -> None:
+        """Compare the spread of counts with the model's; where it is larger, so is the covariance of scores."""
+        self.spread = (None, None)
+        seen = [look for look in looks if look.outer]
+        if not seen or self._surrogate is None:
+            return
+        self._surrogate.fit([look for look in looks if not look.outer])
+        found, error = spread_of_scores(seen[0], self._theta, self._surrogate)
+        self.spread = found, error
+        self._surrogate.design = found if found - 1.0 > FAR_OFF * error else 1.0
 
     def _weighted_looks(self, looks: list[Look]) -> list[Look]:
         """Return the looks at curvatures, and what the one at outer products says of gradients alone.
@@ -182,8 +209,7 @@ class NewtonRun:
         seen = float(np.trace(last.curvature)) + last.tau * math.sqrt(len(last.theta))
         effect = seen / max(float(np.trace(self._surrogate.covariance(last.theta))), 1e-300)
         self._surrogate.design = min(max(effect, LEAST_DESIGN * most), most)
-        blank = dataclasses.replace(last, curvature=np.zeros_like(last.curvature), tau=NO_CURVATURE)
-        return [*looks[:-1], blank]
+        return [*looks[:-1], blank(last)]
 
     def _features(self) -> GaussianFeatures:
         family, blocks, records = self._family, self._settings.blocks, self._records()
@@ -212,6 +238,9 @@ class NewtonRun:
         return max(1.0, float(seen) / typical)
 
     def _finish(self) -> None:
+        if self._guide is not None:
+            self._guide = None
+            self._pool()
         assert self.pooled is not None
         random = self._core.random
         key = random.key_from_os() if self._seed is None else random.key_from_seed(self._seed)

@@ -19,7 +19,8 @@ from .families import family_of, largest_sigma
 from .links import clipped_moments
 from .pooling import Pooled, pool
 from .reclip import best_residual
-from .run import NO_CURVATURE, Floats, NewtonRun
+from .run import Floats, NewtonRun
+from .spread import blank
 from .surrogate import GaussianFeatures
 
 if TYPE_CHECKING:
@@ -79,9 +80,7 @@ class UnknownSigmaRun(NewtonRun):
         assert settings.clip.sigma is not None
         now, then = settings.clip.residual * settings.clip.sigma, best * upper
         if not 1.0 / CHANGED < then / now < CHANGED and self._left > 0.5:
-            self._settings = dataclasses.replace(settings, clip=Clip(best, sigma=upper))
-            self._family, self._pooled_from, self._surrogate = self._settings.family, len(self.looks), None
-            self._share = None
+            self._begin(dataclasses.replace(settings, clip=Clip(best, sigma=upper)))
 
     def _pool(self) -> None:
         self._surrogate, self.pooled = self._pooled_at(self._sigma)
@@ -96,12 +95,12 @@ class UnknownSigmaRun(NewtonRun):
         family = family_of(settings.model, settings.public, Clip(limit / sigma, sigma=sigma))
         looks = [self._seen(look, family.scale) for look in self.looks[self._pooled_from :]]
         features = GaussianFeatures(self._records(), family.link, family.constant, settings.blocks)
-        return features, pool(looks, self._prior, features, family.radius)
+        return features, pool(looks, self._guide or self._prior, features, family.radius)
 
     def _seen(self, look: Look, share: float) -> Look:
         """Return the look with the curvature of residuals that are not clipped, or with none."""
         if look.outer:
-            return dataclasses.replace(look, curvature=np.zeros_like(look.curvature), tau=NO_CURVATURE)
+            return blank(look)
         change = share / self._family.scale  # the run has multiplied by the latter
         return dataclasses.replace(look, curvature=change * look.curvature, tau=change * look.tau)
 
@@ -128,6 +127,8 @@ class UnknownSigmaRun(NewtonRun):
         self.weights = np.asarray(weights / weights.sum())
 
     def _finish(self) -> None:
+        self._guide = None
+        self._pool()
         random = self._core.random
         key = random.key_from_os() if self._seed is None else random.key_from_seed(self._seed)
         chains, kept, dim = self._draws.shape

@@ -91,3 +91,38 @@ def test_a_declared_mean_count_saves_the_look_that_finds_it(rng):
     assert len({look.clip for look in post.looks}) == 1
     assert post.looks[0].clip == (plan.settings.clip.residual, plan.settings.clip.top)
     assert abs(post.draws["beta"].mean() - 0.5) < 5 * post.draws["beta"].std()
+
+
+def spread_of(counts, x):
+    data = dp.Data(x, counts.astype(float), row_norm=1.0, y_bounds=(0.0, 50.0), public_n=len(x))
+    model = dp.PoissonRegression(prior=dp.Normal(scale=5.0), intercept=True)
+    return data, model, dp.sample(model, data, dp.Newton(), epsilon=2.0, delta=1e-6, progress=False, seed=4)
+
+
+def test_the_spread_of_counts_is_compared_with_the_model(rng):
+    n = 30_000
+    x = rng.uniform(-1, 1, size=(n, 2)) / math.sqrt(2)
+    mean = np.exp(0.5 + x @ [0.8, -0.5])
+    fits = spread_of(rng.poisson(mean), x)[2].agreement
+    assert abs(fits.spread - 1) < 4 * fits.spread_error < 0.4
+    assert fits.doubt == ""
+    with pytest.warns(dp.errors.ConvergenceWarning, match="outcomes spread"):
+        wide = spread_of(rng.negative_binomial(1.0, 1 / (1 + mean)), x)[2]
+    assert 1.3 < wide.agreement.spread < 3.0
+    assert "NegativeBinomial" in wide.agreement.doubt
+    assert wide.verdict.kind == "read with caution"
+    again = type(wide.agreement).from_dict(vars(wide.agreement))
+    assert again == wide.agreement
+
+
+def test_a_result_can_be_rehearsed_at_its_estimate(rng):
+    x = rng.uniform(-1, 1, size=(5000, 2)) / math.sqrt(2)
+    data, model, post = spread_of(rng.poisson(np.exp(0.5 + x @ [0.8, -0.5])), x)
+    plan = dp.plan(model, data.public, dp.Newton(draws=500), epsilon=2.0, delta=1e-6)
+    seen = plan.rehearse(runs=2, truth=post, progress=False)
+    assert seen.truths[0] == pytest.approx([post.draws["intercept"].mean(), *post.draws["beta"].mean(axis=(0, 1))])
+    mean, covariance = post.agreement.moments
+    assert mean[0] == 1.0
+    assert np.diag(covariance)[1:] == pytest.approx([1 / 6, 1 / 6], rel=0.5)
+    with pytest.raises(dp.errors.InvalidArgument, match="other parameters"):
+        dp.plan(dp.PoissonRegression(), data.public, dp.Newton(), epsilon=2.0, delta=1e-6).rehearse(runs=1, truth=post)
