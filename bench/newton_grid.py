@@ -1,16 +1,20 @@
 """Coverage and width of Newton's 90 % intervals over a grid of settings, on data sets drawn anew.
 
-    python bench/newton_grid.py --quick               # n up to 20,000, 100 data sets a setting
-    python bench/newton_grid.py --sets 1000           # the whole grid
-    python bench/newton_grid.py --table               # what the file holds, as Markdown
+    python bench/newton_grid.py                       # 10 more data sets for each setting of at most 30,000 records
+    python bench/newton_grid.py --all --sets 100      # 100 more for each setting, however large
+    python bench/newton_grid.py --only poisson        # settings whose name contains a word
+    python bench/newton_grid.py --table               # what the file holds, as Markdown; runs nothing
 
-Results go to ``newton_grid.json`` after every setting; a second call goes on where the first stopped. Width is the
-posterior standard deviation over that of the posterior without privacy, median over coefficients and data sets.
+Results are sums in ``newton_grid.json`` beside this file, written after every setting: each call adds data sets with a
+seed that was not used before, to the settings with the fewest first. A change of the method makes old sums obsolete:
+``--forget`` drops them. Width is the posterior standard deviation over that of the posterior without privacy: the
+median over coefficients and data sets of a call, averaged over calls.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import math
 import time
@@ -18,96 +22,31 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from newton_settings import DEFAULTS, GRID
 
 import pydpmc as dp
 
 SIGMA, DELTA, LEVEL = 0.5, 1e-6, 0.9
-DEFAULTS: dict[str, Any] = {
-    "model": "logistic",
-    "epsilon": 1.0,
-    "intercept": 0.0,
-    "slope": 0.5,
-    "truth": "fixed",  # intercept as given, slopes of sd `slope`; or "prior": all coefficients drawn from the prior
-    "scale": 2.5,
-    "adjacency": "replace",
-    "correlation": 0.0,
-    "y_bounds": (0.0, 20.0),
-}
-
-
-def setting(n: float, d: int, **options: Any) -> dict[str, Any]:
-    """Return a setting; d counts the intercept."""
-    return {**DEFAULTS, "n": int(n), "d": d, **options}
-
-
-GRID = [
-    setting(2e3, 2),
-    setting(2e3, 2, epsilon=0.3),
-    setting(2e3, 2, truth="prior", scale=1.0, adjacency="add_remove"),
-    setting(2e3, 5),
-    setting(2e3, 5, epsilon=3.0),
-    setting(2e3, 5, epsilon=0.3),
-    setting(2e3, 5, truth="prior", scale=1.0),
-    setting(2e3, 5, truth="prior"),
-    setting(2e3, 12, slope=1.0),
-    setting(5e3, 6, truth="prior"),
-    setting(5e3, 6),
-    setting(5e3, 6, adjacency="add_remove"),
-    setting(2e4, 2, epsilon=0.3),
-    setting(2e4, 5, epsilon=0.3),
-    setting(2e4, 5, correlation=0.9),
-    setting(2e4, 5, intercept=-4.6, slope=0.3, epsilon=3.0),
-    setting(2e4, 5, truth="prior"),
-    setting(2e4, 12),
-    setting(2e4, 12, slope=1.0, adjacency="add_remove"),
-    setting(2e4, 12, correlation=0.9, slope=0.3),
-    setting(2e4, 12, truth="prior", scale=1.0),
-    setting(2e4, 12, truth="prior", epsilon=3.0),
-    setting(2.6e4, 12, intercept=-3.0),
-    setting(2.6e4, 12, intercept=-3.0, epsilon=3.0),
-    setting(2.6e4, 12, intercept=-4.8),
-    setting(2e4, 30, slope=0.3, intercept=-1.0),
-    setting(2e4, 30, slope=1.0, intercept=-1.0),
-    setting(2e3, 5, model="linear", slope=1.0),
-    setting(5e3, 6, model="linear"),
-    setting(2e4, 12, model="linear", slope=1.0, epsilon=0.3),
-    setting(2e4, 12, model="linear", slope=1.0, adjacency="add_remove"),
-    setting(2e3, 12, model="linear", truth="prior", scale=1.0, correlation=0.9),
-    setting(2e4, 5, model="poisson", slope=0.3),
-    setting(2e4, 12, model="poisson", slope=0.3, adjacency="add_remove", epsilon=3.0),
-    setting(2e4, 5, model="huber", slope=1.0),
-    setting(2e4, 12, model="huber"),
-    setting(2e3, 2, model="huber", adjacency="add_remove"),
-    setting(2e4, 5, model="probit"),
-    setting(2e4, 12, model="probit", slope=0.3, intercept=-1.5),
-    setting(2e4, 5, model="negative binomial", slope=0.3),
-    setting(6e4, 50),
-    setting(6e4, 50, slope=1.0),
-    setting(2e5, 6, intercept=-1.0),
-    setting(2e5, 12, epsilon=0.3, intercept=-3.0),
-    setting(2e5, 30, slope=1.0),
-    setting(2e5, 5, epsilon=0.3, intercept=-4.6),
-    setting(2e5, 12, model="linear", slope=1.0),
-    setting(2e5, 12, model="poisson", slope=0.3),
-]
 QUICK = 30_000  # most records
 
 
 def model_of(options: dict[str, Any]) -> Any:
-    """Return the model of a setting, or None if this version has none."""
+    """Return the model of a setting."""
     prior = dp.Normal(scale=options["scale"])
     both = {"intercept": prior, "beta": prior}
     kinds: dict[str, tuple[str, dict[str, Any]]] = {
         "logistic": ("LogisticRegression", {}),
         "linear": ("LinearRegression", {"sigma": SIGMA}),
+        "linear, unknown sigma": ("LinearRegression", {}),
         "poisson": ("PoissonRegression", {}),
         "huber": ("HuberRegression", {"sigma": SIGMA}),
         "probit": ("ProbitRegression", {}),
         "negative binomial": ("NegativeBinomialRegression", {"dispersion": 0.3}),
     }
     name, constants = kinds[options["model"]]
-    kind = getattr(dp, name, None)
-    return None if kind is None else kind(prior=both, intercept=True, **constants)
+    if options["model"] == "linear, unknown sigma":
+        both["sigma"] = prior
+    return getattr(dp, name)(prior=both, intercept=True, **constants)
 
 
 def outcomes(model: str, eta: Any, rng: np.random.Generator) -> tuple[Any, Any]:
@@ -120,7 +59,7 @@ def outcomes(model: str, eta: Any, rng: np.random.Generator) -> tuple[Any, Any]:
     if model == "probit":
         share = np.clip(ndtr(eta), 1e-12, 1 - 1e-12)
         return (rng.random(n) < share).astype(float), np.exp(-eta * eta) / (2 * math.pi * share * (1 - share))
-    if model == "linear":
+    if model in ("linear", "linear, unknown sigma"):
         return eta + SIGMA * rng.normal(size=n), np.full(n, SIGMA**-2)
     if model == "huber":
         return eta + SIGMA * huber_errors(n, 1.345, rng), np.full(n, 0.71 * SIGMA**-2)
@@ -156,38 +95,63 @@ def one(options: dict[str, Any], model: Any, plan: Any, rng: np.random.Generator
     if options["truth"] == "prior":
         truth = options["scale"] * rng.normal(size=options["d"])
     y, information = outcomes(options["model"], truth[0] + x @ truth[1:], rng)
-    facts = {"y_bounds": options["y_bounds"]} if options["model"] in ("poisson", "negative binomial") else {}
+    declared = ("poisson", "negative binomial", "linear, unknown sigma")
+    facts = {"y_bounds": options["y_bounds"]} if options["model"] in declared else {}
     data = dp.Data(x, y, x_bounds=(-1, 1), public_n=options["n"], **facts)
     if plan is None:
         budget = {"epsilon": options["epsilon"], "delta": DELTA, "adjacency": options["adjacency"]}
         plan = dp.plan(model, data.public, dp.Newton(draws=2000), **budget)
     rows = list(plan.run(data, progress=False).interval(LEVEL).rows.values())
-    low, high, se = (np.array([row[name] for row in rows]) for name in ("low", "high", "se"))
+    low, high, se = (np.array([row[name] for row in rows[: options["d"]]]) for name in ("low", "high", "se"))
     z = np.column_stack([np.ones(options["n"]), x])
     alone = np.linalg.inv((z * information[:, None]).T @ z + np.eye(options["d"]) / options["scale"] ** 2)
     return plan, (low < truth) & (truth < high), se / np.sqrt(np.diag(alone))
 
 
-def measure(options: dict[str, Any], sets: int, seed: int) -> dict[str, Any] | None:
-    """Return coverage and width of one setting."""
-    model, plan, rng = model_of(options), None, np.random.default_rng(seed)
-    if model is None:
-        return None
+def measure(options: dict[str, Any], sets: int, seed: int) -> dict[str, Any]:
+    """Return sums over new data sets of one setting."""
+    model, plan, rng = model_of(options), None, np.random.default_rng([seed, abs(hash_of(name_of(options)))])
     covered, widths, start = [], [], time.process_time()
     for _ in range(sets):
         plan, inside, width = one(options, model, plan, rng)
         covered.append(inside)
         widths.append(width)
     share = np.array(covered, dtype=float)
-    forecast = plan.settings.forecast(plan.model, plan.public, 1)
     return {
         "sets": sets,
-        "coverage": float(share.mean()),
-        "error": float(share.mean(axis=1).std() / math.sqrt(sets)),
-        "least": float(share.mean(axis=0).min()),
-        "width": float(np.median(widths)),
-        "forecast": forecast.width,
-        "seconds": round(time.process_time() - start, 1),
+        "covered": share.sum(axis=0).tolist(),
+        "squares": float((share.mean(axis=1) ** 2).sum()),
+        "width": sets * float(np.median(widths)),
+        "forecast": plan.settings.forecast(plan.model, plan.public, 1).width,
+        "seconds": time.process_time() - start,
+        "calls": 1,
+    }
+
+
+def hash_of(name: str) -> int:
+    """Return a number that differs between settings and is the same in every process."""
+    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "big")
+
+
+def together(before: dict[str, Any] | None, new: dict[str, Any]) -> dict[str, Any]:
+    """Return the sums of both."""
+    if before is None:
+        return new
+    added = {key: before[key] + new[key] for key in ("sets", "squares", "width", "seconds", "calls")}
+    covered = [a + b for a, b in zip(before["covered"], new["covered"], strict=True)]
+    return {**added, "covered": covered, "forecast": new["forecast"]}
+
+
+def figures(row: dict[str, Any]) -> dict[str, float]:
+    """Return coverage with its standard error, that of the least coefficient with its own, and width."""
+    sets, each = row["sets"], np.array(row["covered"]) / row["sets"]
+    mean, least = float(each.mean()), float(each.min())
+    return {
+        "coverage": mean,
+        "error": math.sqrt(max(row["squares"] / sets - mean**2, 0.0) / sets),
+        "least": least,
+        "least_error": math.sqrt(max(least * (1 - least), 0.25 / sets) / sets),
+        "width": row["width"] / sets,
     }
 
 
@@ -200,40 +164,58 @@ def name_of(options: dict[str, Any]) -> str:
 def table(found: dict[str, Any]) -> str:
     """Return the results as Markdown."""
     lines = ["| setting | data sets | coverage | least | width | forecast |", "|---|---|---|---|---|---|"]
-    for name, row in found.items():
+    every = []
+    for name in [name_of(each) for each in GRID if name_of(each) in found]:
+        row, got = found[name], figures(found[name])
+        every.append(got)
         shown = ", ".join(
-            f"{key} {value:g}" if not isinstance(value, str) else value for key, value in json.loads(name).items()
+            f"{key} {value:g}" if isinstance(value, int | float) else f"{value}"
+            for key, value in json.loads(name).items()
         )
-        figures = f"{row['coverage']:.3f} +- {row['error']:.3f} | {row['least']:.2f} | {row['width']:.2f}"
-        lines.append(f"| {shown} | {row['sets']} | {figures} | {row['forecast']:.2f} |")
-    mean = np.mean([row["coverage"] for row in found.values()]) if found else math.nan
-    return "\n".join([*lines, "", f"{len(found)} settings, mean coverage {mean:.3f}"])
+        cells = f"{got['coverage']:.3f} ± {got['error']:.3f} | {got['least']:.2f} ± {got['least_error']:.2f}"
+        forecast = "-" if row["forecast"] is None else f"{row['forecast']:.2f}"
+        lines.append(f"| {shown} | {row['sets']} | {cells} | {got['width']:.2f} | {forecast} |")
+    if not every:
+        return "\n".join(lines)
+    near = sum(abs(got["coverage"] - 0.9) <= 0.02 + 2 * got["error"] for got in every)
+    low = sum(got["least"] + 2 * got["least_error"] < 0.85 for got in every)
+    mean = np.mean([got["coverage"] for got in every])
+    within = f"{near} within .88 and .92 or two standard errors of it, {low} with a coefficient surely below .85"
+    return "\n".join([*lines, "", f"{len(every)} settings, mean coverage {mean:.3f}: {within}."])
+
+
+def wanted(options: argparse.Namespace, found: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the settings to run, those with the fewest data sets first."""
+    some = [each for each in GRID if (options.all or each["n"] <= QUICK) and options.only in name_of(each)]
+    some = [each for each in some if found.get(name_of(each), {"sets": 0})["sets"] < options.most]
+    return sorted(some, key=lambda each: found.get(name_of(each), {"sets": 0})["sets"])
 
 
 def main() -> None:
-    """Run what is not in the file yet."""
+    """Add data sets to the file."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help=f"settings with at most {QUICK:,} records")
-    parser.add_argument("--sets", type=int, default=100, help="data sets a setting")
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--all", action="store_true", help=f"also settings with more than {QUICK:,} records")
+    parser.add_argument("--only", default="", help="settings whose name contains this")
+    parser.add_argument("--sets", type=int, default=10, help="data sets to add to a setting")
+    parser.add_argument("--most", type=float, default=math.inf, help="leave out settings that have so many")
     parser.add_argument("--seconds", type=float, default=math.inf, help="begin no setting after so many seconds of CPU")
-    parser.add_argument("--out", type=Path, default=Path("newton_grid.json"))
+    parser.add_argument("--out", type=Path, default=Path(__file__).with_suffix(".json"))
     parser.add_argument("--table", action="store_true", help="print the file and run nothing")
+    parser.add_argument("--forget", action="store_true", help="drop what the file holds of the settings to run")
     options = parser.parse_args()
     found = json.loads(options.out.read_text()) if options.out.exists() else {}
-    for k, each in enumerate(GRID):
-        name = name_of(each)
-        if options.table or name in found or (options.quick and each["n"] > QUICK):
-            continue
+    if options.forget:
+        found = {name: row for name, row in found.items() if options.only not in name}
+    for each in [] if options.table else wanted(options, found):
         if time.process_time() > options.seconds:
             break
-        row = measure(each, options.sets, options.seed + k)
-        if row is None:
-            print(f"{name}: no such model in this version", flush=True)
-            continue
-        found[name] = row
-        options.out.write_text(json.dumps(found, indent=1))
-        print(name, row, flush=True)
+        name = name_of(each)
+        new = measure(each, options.sets, found.get(name, {"calls": 0})["calls"])
+        found[name] = together(found.get(name), new)
+        options.out.write_text(json.dumps(found, indent=1) + "\n")
+        got = figures(found[name])
+        print(f"{name}: {got['coverage']:.3f} ± {got['error']:.3f} of {found[name]['sets']}, least {got['least']:.2f}, "
+              f"width {got['width']:.2f}, {new['seconds'] / options.sets:.2f} s each", flush=True)  # fmt: skip
     print(table(found))
 
 

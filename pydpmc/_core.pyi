@@ -214,6 +214,7 @@ class NewtonRun:
         limits: tuple[float, float],
         outer: bool,
         block_of: list[int],
+        table: tuple[NDArray[np.float64], float, float] | None = None,
         threads: int,
         block: int,
     ) -> NDArray[np.float64]: ...
@@ -229,6 +230,7 @@ class NewtonRun:
         limits: tuple[float, float],
         outer: bool,
         block_of: list[int],
+        table: tuple[NDArray[np.float64], float, float] | None = None,
         threads: int,
         block: int,
     ) -> NDArray[np.float64]: ...

@@ -9,10 +9,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
+#include "bind/look_checks.hpp"
 #include "bind/target.hpp"
-#include "kernels/curvature/terms.hpp"
 #include "models/facts.hpp"
 #include "threads/turn.hpp"
 
@@ -21,29 +22,6 @@ namespace py = pybind11;
 namespace pydpmc {
 
 namespace {
-
-constexpr double smallest = 0x1p-200, largest = 0x1p200;  // far from underflow and overflow of a grid step
-constexpr int most_look_dim = 4096;
-constexpr int64_t most_look_block = 4096;  // sums over so many records fit into 64 bits
-
-bool has_look(ModelKind kind) {
-  return PYDPMC_ISA::with_model(kind,
-                                []<class Model>(Model) noexcept { return PYDPMC_ISA::has_terms<Model>; });
-}
-
-// Requires that a record's integers stay below 2^50 and the rescaled sums within 128 bits. Public numbers
-// alone decide this.
-void require_look(const LookSpec& spec, const ModelSpec& model) {
-  for (double x : {spec.clip, spec.sigma, spec.curvature_clip, spec.tau})
-    require(x >= smallest && x <= largest, "clips and noise must lie between 2^-200 and 2^200");
-  require(spec.clip / spec.sigma <= 0x1p17, "clip is too large for its noise");
-  const double ratio = spec.curvature_clip / spec.tau;
-  require(ratio >= 0x1p-60 && ratio <= 0x1p40, "curvature_clip is too large or too small for its noise");
-  require(spec.largest_square > 0, "largest_square must be positive");
-  require(static_cast<int>(spec.block_of.size()) == curvature_dim(model),
-          "block_of needs one entry per row of the curvature");
-  require(!spec.outer || model.predictors == 1, "a softmax has no look at outer products");
-}
 
 class BoundNewtonRun {
  public:
@@ -68,10 +46,10 @@ class BoundNewtonRun {
 
   Array look(const std::vector<double>& theta, double clip, double sigma, double curvature_clip, double tau,
              double largest_square, std::array<double, 2> limits, bool outer, std::vector<int> block_of,
-             int threads, int64_t block) {
-    const LookSpec spec{
+             const TermTable& table, int threads, int64_t block) {
+    LookSpec spec{
         clip, sigma, curvature_clip, tau, largest_square, {limits[0], limits[1]}, outer, std::move(block_of)};
-    check(spec, theta, threads, block);
+    check(spec, table, theta, threads, block);
     const Turn turn(turns_);
     std::vector<double> released;
     {
@@ -84,10 +62,10 @@ class BoundNewtonRun {
   // Returned as doubles in units of the noise's grid, which is exact below 2^53.
   Array bare(const std::vector<double>& theta, double clip, double sigma, double curvature_clip, double tau,
              double largest_square, std::array<double, 2> limits, bool outer, std::vector<int> block_of,
-             int threads, int64_t block) {
-    const LookSpec spec{
+             const TermTable& table, int threads, int64_t block) {
+    LookSpec spec{
         clip, sigma, curvature_clip, tau, largest_square, {limits[0], limits[1]}, outer, std::move(block_of)};
-    check(spec, theta, threads, block);
+    check(spec, table, theta, threads, block);
     std::vector<Int128> sums;
     {
       py::gil_scoped_release nogil;
@@ -102,11 +80,19 @@ class BoundNewtonRun {
   void stop() { run_->stop(); }
 
  private:
-  void check(const LookSpec& spec, const std::vector<double>& theta, int threads, int64_t block) const {
+  void check(LookSpec& spec, const TermTable& table, const std::vector<double>& theta, int threads,
+             int64_t block) const {
+    if (table) {
+      const auto& [rows, first, per_unit] = *table;
+      spec.table.assign(rows.data(), rows.data() + rows.size());
+      spec.table_first = first;
+      spec.table_per_unit = per_unit;
+    }
     require(static_cast<int>(theta.size()) == run_->model().dim, "theta has the wrong length");
     for (double x : theta) require(std::isfinite(x), "theta must be finite");
     require(threads >= 1 && block >= 1 && block <= most_look_block, "threads and block must be positive");
     require_look(spec, run_->model());
+    require_table(spec, run_->model());
   }
 
   RowsArray rows_;
@@ -125,7 +111,8 @@ void bind_newton(py::module_& m) {
   const auto with_spec = [](auto& bound, const char* name, auto method, const char* doc) {
     bound.def(name, method, py::kw_only(), py::arg("theta"), py::arg("clip"), py::arg("sigma"),
               py::arg("curvature_clip"), py::arg("tau"), py::arg("largest_square"), py::arg("limits"),
-              py::arg("outer"), py::arg("block_of"), py::arg("threads"), py::arg("block"), doc);
+              py::arg("outer"), py::arg("block_of"), py::arg("table") = py::none(), py::arg("threads"),
+              py::arg("block"), doc);
   };
   py::class_<Run> bound(m, "NewtonRun");
   bound.def(py::init<RowsArray, int, bool, const std::string&, bool, std::array<double, 2>, int,

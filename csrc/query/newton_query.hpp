@@ -25,6 +25,8 @@ struct LookSpec {
   double limits[2];            // of the model, see kernels/curvature/terms.hpp
   bool outer;                  // use r^2 in place of the model's curvature
   std::vector<int> block_of;   // per coordinate of the curvature; curvature between blocks is not released
+  std::vector<double> table;   // of the model's terms, three numbers a predictor; empty if it needs none
+  double table_first = 0, table_per_unit = 0;
 };
 
 // S M / 2^shift, rounded to nearest; M < 2^46 and |S| < 2^77 keep it within 128 bits.
@@ -67,8 +69,18 @@ class LookPlan {
   }
 
   LookGrid grid() const noexcept {
-    return {{spec_.clip, 1.0 / gradient_unit()}, spec_.curvature_clip, 1.0 / root_step_, spec_.largest_square,
-            {spec_.limits[0], spec_.limits[1]},  spec_.outer,          tiles_.data()};
+    const TermLimits limits{{spec_.limits[0], spec_.limits[1]},
+                            spec_.table.data(),
+                            static_cast<int64_t>(spec_.table.size() / 3) - 1,
+                            spec_.table_first,
+                            spec_.table_per_unit};
+    return {{spec_.clip, 1.0 / gradient_unit()},
+            spec_.curvature_clip,
+            1.0 / root_step_,
+            spec_.largest_square,
+            limits,
+            spec_.outer,
+            tiles_.data()};
   }
 
   // Integer sums on the noise's grid, in the order of release: the gradient, then the upper triangle of the

@@ -8,7 +8,8 @@ from typing import Any
 
 from ..checks import number, whole
 
-SUSPICIOUS = 1e-3  # a p-value below it is worth a sentence
+SUSPICIOUS, WRONG = 1e-3, 1e-6  # a p-value below the first is worth a sentence, below the second a warning
+FAR_OFF = 4.0  # standard errors of the spread of residuals
 
 
 @dataclass(frozen=True)
@@ -26,12 +27,34 @@ class Agreement:
         normal.
     curved
         How much of the skewness that the model implies the draws carry, 0 to 1; 0 where it does not show.
+    spread, spread_error
+        Mean square of the records' scores over what the model implies (above 1: counts that spread more than the model
+        says), and its standard error; None for models whose looks do not show it.
+    moments
+        What the looks show of the columns (with an intercept's first): their mean and covariance, for rehearsals at the
+        estimate. None for a softmax.
     """
 
     chi_square: float
     degrees: int
     predictor_sd: float
     curved: float
+    spread: float | None = None
+    spread_error: float | None = None
+    moments: tuple[list[float], list[list[float]]] | None = None
+
+    @property
+    def doubt(self) -> str:
+        """Why the model is in doubt; empty if the looks do not speak against it."""
+        if self.p_value < WRONG:
+            return (
+                f"the looks disagree (chi^2 of {self.chi_square:.2g} per degree of freedom): intervals were widened, "
+                "but the model may be wrong"
+            )
+        if self.spread is None or self.spread_error is None or abs(self.spread - 1.0) < FAR_OFF * self.spread_error:
+            return ""
+        remedy = "NegativeBinomialRegression has a larger spread" if self.spread > 1.0 else "look for a better model"
+        return f"outcomes spread {self.spread:.2g} times as much as the model says (variances); {remedy}"
 
     @property
     def p_value(self) -> float:
@@ -46,7 +69,11 @@ class Agreement:
             f"disagreement of the looks  {self.chi_square:.2f} {freedom}",
             f"sd of a linear predictor   {self.predictor_sd:.3g}",
         ]
-        if self.p_value < SUSPICIOUS:
+        if self.spread is not None:
+            lines.append(f"spread over the model's     {self.spread:.2f} ± {self.spread_error:.2f}")
+        if self.doubt:
+            lines.append(f"{self.doubt[0].upper()}{self.doubt[1:]}.")
+        elif self.p_value < SUSPICIOUS:
             lines.append("The looks disagree: intervals were widened, but the model may be wrong.")
         return "\n".join(lines)
 
@@ -58,4 +85,17 @@ class Agreement:
             whole(saved["degrees"], "degrees", least=0),
             number(saved["predictor_sd"], "predictor_sd"),
             number(saved["curved"], "curved"),
+            spread=_optional(saved, "spread"),
+            spread_error=_optional(saved, "spread_error"),
+            moments=None if saved.get("moments") is None else _moments(saved["moments"]),
         )
+
+
+def _optional(saved: Mapping[str, Any], name: str) -> float | None:
+    return None if saved.get(name) is None else number(saved[name], name)
+
+
+def _moments(saved: Any) -> tuple[list[float], list[list[float]]]:
+    mean, covariance = saved
+    entries = [[number(x, "moments") for x in row] for row in covariance]
+    return [number(x, "moments") for x in mean], entries

@@ -35,6 +35,8 @@ class Look:
         Public noise levels.
     outer
         Whether `curvature` is the sum of outer products of the records' gradients.
+    clip
+        For counts: where the score and the counts themselves were clipped. Looks with the last look's clip were pooled.
     """
 
     theta: Floats
@@ -43,6 +45,7 @@ class Look:
     sigma: float
     tau: float
     outer: bool = False
+    clip: tuple[float, float] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the look as plain values."""
@@ -53,6 +56,7 @@ class Look:
             "sigma": self.sigma,
             "tau": self.tau,
             "outer": self.outer,
+            "clip": None if self.clip is None else list(self.clip),
         }
 
     @classmethod
@@ -60,7 +64,8 @@ class Look:
         """Return the inverse of `to_dict`."""
         arrays = {name: np.array(saved[name], dtype=np.float64) for name in ("theta", "gradient", "curvature")}
         outer = bool(saved.get("outer", False))
-        return cls(**arrays, sigma=float(saved["sigma"]), tau=float(saved["tau"]), outer=outer)
+        clip = None if saved.get("clip") is None else (float(saved["clip"][0]), float(saved["clip"][1]))
+        return cls(**arrays, sigma=float(saved["sigma"]), tau=float(saved["tau"]), outer=outer, clip=clip)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +107,8 @@ def information(post: Posterior) -> Information:
         raise InvalidArgument("information: priors must be Normal or Flat; others have no fixed precision")
     draws = np.concatenate(list(post.draws.values()), axis=2)
     total = np.linalg.inv(np.atleast_2d(np.cov(draws.reshape(-1, draws.shape[2]).T)))
-    looks = [look for look in post.looks if not look.outer] or post.looks
+    pooled = [look for look in post.looks if look.clip == post.looks[-1].clip]
+    looks = [look for look in pooled if not look.outer] or pooled
     weights = np.array([look.tau**-2.0 for look in looks])
     curvature = np.einsum("k,kij->ij", weights / weights.sum(), np.array([look.curvature for look in looks]))
     values, vectors = np.linalg.eigh(curvature)

@@ -115,7 +115,9 @@ def warn_of_convergence(post: Posterior) -> None:
 
 
 def doubt_of(post: Posterior) -> str | None:
-    """Return why draws are in doubt, where they are a chain; None if nothing speaks against them."""
+    """Return why draws are in doubt, or the model where ``Newton`` looked; None if nothing speaks against them."""
+    if post.agreement is not None and post.agreement.doubt:
+        return post.agreement.doubt
     if post.plan.get("independent_draws") or post.interrupted:
         return None
     size = sum(values.shape[2] for values in post.draws.values())

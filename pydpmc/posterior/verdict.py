@@ -121,6 +121,8 @@ def _worst(table: Summary) -> tuple[float, float]:
 
 
 def _doubt(post: Posterior, table: Summary) -> str:
+    if post.agreement is not None and post.agreement.doubt:
+        return post.agreement.doubt
     if post.plan.get("independent_draws"):
         return ""
     ess, rhat = _worst(table)

@@ -23,7 +23,7 @@ from ..samplers import NUTS, ConjugateSample, Newton
 from ..samplers.outlook import LEVEL, Outlook
 from .progress import Progress
 from .run import run, sample
-from .synthetic import Stage, checked_features, checked_truth
+from .synthetic import Stage, checked_features, checked_truth, released_rows
 
 Floats = npt.NDArray[np.float64]
 REFERENCES = (Newton(), ConjugateSample(draws=4000), NUTS(draws=300, warmup=300))
@@ -108,7 +108,7 @@ class Rehearsal:
 def rehearse(
     plan: Plan,
     runs: int = 20,
-    truth: npt.ArrayLike | str = "prior",
+    truth: npt.ArrayLike | Posterior | str = "prior",
     features: npt.ArrayLike | str = "declared",
     *,
     threads: int | None = None,
@@ -125,9 +125,11 @@ def rehearse(
         Number of runs, each with records of its own.
     truth
         ``"prior"`` draws the true parameters anew for each run (shortened where targets would leave their bounds), or
-        their values.
+        their values. A result of this plan rehearses at its estimate: whether intervals cover there is a check of that
+        result which costs no privacy, because it sees only what was released.
     features
-        ``"declared"`` draws rows within the declared bounds as forecasts assume them, or a public table to draw from.
+        ``"declared"`` draws rows within the declared bounds as forecasts assume them (with the moments that the looks
+        showed, if `truth` is a result of ``Newton``), or a public table to draw from.
     threads, progress
         As for ``run``.
     seed
@@ -146,7 +148,10 @@ def rehearse(
     units = plan.public.size(plan.adjacency) if plan.private else plan.public.n
     if not units:
         raise InvalidArgument("public_n must be declared to rehearse: the number of records is private")
-    stage = Stage(plan, checked_truth(truth, plan), checked_features(features, plan.public), units)
+    rows = checked_features(features, plan.public)
+    if rows is None and isinstance(truth, Posterior):
+        rows = released_rows(truth, plan.public, seed)
+    stage = Stage(plan, checked_truth(truth, plan), rows, units)
     made = []
     with Progress(1, runs, progress) as shown:
         for k in range(runs):

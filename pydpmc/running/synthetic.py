@@ -15,10 +15,12 @@ from ..errors import InvalidArgument, WrongType
 from ..models import Model
 from ..models.simulation import Parameters, prior_draw, simulate
 from ..planning.plan import Plan
+from ..posterior.posterior import Posterior
 
 Floats = npt.NDArray[np.float64]
 SHORTER, TRIES = 0.7, 15  # of a truth drawn from the prior that the declared bounds do not leave room for
 BEYOND = 0.01  # share of values beyond the bounds
+RELEASED_ROWS = 5000
 
 
 def checked_features(features: Any, public: Public) -> Floats | None:
@@ -35,8 +37,24 @@ def checked_features(features: Any, public: Public) -> Floats | None:
     return rows
 
 
+def released_rows(post: Posterior, public: Public, seed: int) -> Floats | None:
+    """Return rows with the mean and covariance that ``Newton``'s looks showed; None if they showed none."""
+    moments = None if post.agreement is None else post.agreement.moments
+    if moments is None or len(moments[0]) < public.width or public.width == 0:
+        return None
+    mean, covariance = (np.array(part) for part in moments)
+    values, vectors = np.linalg.eigh(covariance)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    rows = mean + np.random.default_rng(seed).normal(size=(RELEASED_ROWS, len(mean))) @ root.T
+    return np.asarray(rows[:, len(mean) - public.width :])
+
+
 def checked_truth(truth: Any, plan: Plan) -> Floats | None:
     """Return the given theta, or None for one drawn from the prior."""
+    if isinstance(truth, Posterior):
+        if sum(values.shape[2] for values in truth.draws.values()) != plan.settings.dim:
+            raise InvalidArgument("truth: the posterior has other parameters than the plan; pass a result of this plan")
+        return np.concatenate([truth.draws[block.name].mean(axis=(0, 1)) for block in plan.model.blocks(plan.public)])
     if isinstance(truth, str):
         if truth != "prior":
             raise InvalidArgument(f'truth must be "prior" or the values of all parameters, not {given(truth)}')

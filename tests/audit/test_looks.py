@@ -43,12 +43,19 @@ def query(plan, data, theta, quieter=1.0, quieter_curvature=1.0, seed=1, outer=F
         "tau": tau / quieter_curvature,
         "largest_square": (settings.family.radius * ROUNDING_OF_NORM) ** 2,
         "limits": settings.family.limits,
+        "table": table_of(settings),
         "outer": outer,
         "block_of": list(settings.blocks),
         "threads": 1,
         "block": 4096,
     }
     return run, options, settings.mu
+
+
+def table_of(settings):
+    """What the core reads the terms of counts off."""
+    table = settings.family.table
+    return None if table is None else (table.rows, table.first, table.per_unit)
 
 
 def distance(worlds):

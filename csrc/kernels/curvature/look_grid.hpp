@@ -8,14 +8,25 @@
 
 namespace pydpmc {
 
+// Public limits of a model's terms, see kernels/curvature/terms.hpp. The table has a row of three numbers at
+// each of cells + 1 predictors, from `first` on, per_unit of them in a unit.
+struct TermLimits {
+  double of[2] = {};
+  const double* table = nullptr;
+  int64_t cells = 0;
+  double first = 0, per_unit = 0;
+
+  double operator[](int k) const noexcept { return of[k]; }
+};
+
 // A record adds w r x to the gradient and w h x x' to the curvature, w its weight (1 if there are
 // none), x with a leading 1 if there is an intercept.
 struct LookGrid {
-  GradientGrid gradient;           // clip of |w r x|, and integers per unit of gradient
-  double curvature_clip;           // B: w h |x|^2 is at most this
-  double per_root;                 // integers per unit of sqrt(h) x
-  double largest_square;           // a row with a larger |x|^2 adds nothing
-  double limits[2];                // of the model, see kernels/curvature/terms.hpp
+  GradientGrid gradient;  // clip of |w r x|, and integers per unit of gradient
+  double curvature_clip;  // B: w h |x|^2 is at most this
+  double per_root;        // integers per unit of sqrt(h) x
+  double largest_square;  // a row with a larger |x|^2 adds nothing
+  TermLimits limits;
   bool outer = false;              // h is r^2 in place of the model's curvature
   const uint8_t* tiles = nullptr;  // which 4 x 4 tiles of the curvature are wanted, row by row
 };

@@ -4,6 +4,7 @@
 // in r or h.
 #pragma once
 
+#include "kernels/curvature/look_grid.hpp"
 #include "kernels/predictor.hpp"
 #include "models/all.hpp"
 
@@ -34,49 +35,70 @@ inline constexpr bool has_terms<ProbitRegression> = true;
 template <>
 inline constexpr bool has_terms<SoftmaxRegression> = true;
 
+// Whether the terms are read off a table.
+template <class Model>
+constexpr bool has_table = false;
+template <>
+inline constexpr bool has_table<PoissonRegression> = true;
+template <>
+inline constexpr bool has_table<NegativeBinomialRegression> = true;
+
 PYDPMC_INLINE F8 clamp(F8 x, double most) noexcept {
   return max(min(x, fill(most)), fill(-most)) + (x - x);  // x - x keeps a NaN
 }
 
-PYDPMC_INLINE Terms terms_of(LogisticRegression, F8 eta, F8 y, const Prepared&, const double*) noexcept {
+PYDPMC_INLINE Terms terms_of(LogisticRegression, F8 eta, F8 y, const Prepared&, const TermLimits&) noexcept {
   const F8 p = logistic(eta);
   return {y - p, p * (1.0 - p)};
 }
 
-PYDPMC_INLINE Terms terms_of(BernoulliLogit, F8 x, F8, const Prepared& p, const double*) noexcept {
+PYDPMC_INLINE Terms terms_of(BernoulliLogit, F8 x, F8, const Prepared& p, const TermLimits&) noexcept {
   return {x - p.c, fill(p.c * (1.0 - p.c))};
 }
 
 // limits = {largest residual}.
 PYDPMC_INLINE Terms terms_of(LinearRegression, F8 eta, F8 y, const Prepared& p,
-                             const double* limits) noexcept {
+                             const TermLimits& limits) noexcept {
   const double precision = p.a * p.a;
   return {clamp(y - eta, limits[0]) * precision, fill(precision)};
 }
 
-PYDPMC_INLINE Terms terms_of(HuberRegression, F8 eta, F8 y, const Prepared& p, const double*) noexcept {
+PYDPMC_INLINE Terms terms_of(HuberRegression, F8 eta, F8 y, const Prepared& p, const TermLimits&) noexcept {
   const F8 z = (y - eta) * p.a;
   return {clamp(z, p.b) * p.a, select(abs(z) < fill(p.b), fill(p.a * p.a), fill(0.0))};
 }
 
-// limits = {largest y, largest log mean}; above the latter the mean is constant.
-PYDPMC_INLINE Terms terms_of(PoissonRegression, F8 eta, F8 y, const Prepared&,
-                             const double* limits) noexcept {
-  const F8 top = fill(limits[1]), mean = exp(min(eta, top));
-  const F8 count = max(min(y, fill(limits[0])), fill(0.0)) + (y - y);
-  return {count - mean + (eta - eta), select(eta < top, mean, fill(0.0))};
+// limits = {largest |r|, largest y}. The table holds w, v and h at its predictors, and is linear between
+// them: r = w y - v, clamped. docs/privacy/newton.md, lemma 5, needs |r| <= limits[0] and nothing of the
+// table.
+PYDPMC_INLINE Terms count_terms(F8 eta, F8 y, const TermLimits& limits) noexcept {
+  const F8 end = fill(static_cast<double>(limits.cells)), zero = fill(0.0);
+  const F8 place = min(max((eta - limits.first) * limits.per_unit, zero), end);  // 0 if eta is no number
+  double at[lanes], w[lanes], v[lanes], h[lanes];
+  store(at, place);
+  for (int k = 0; k < lanes; ++k) {
+    const int64_t cell = static_cast<int64_t>(at[k]), i = cell < limits.cells ? cell : limits.cells - 1;
+    const double *row = limits.table + 3 * i, beyond = at[k] - static_cast<double>(i);
+    w[k] = row[0] + beyond * (row[3] - row[0]);
+    v[k] = row[1] + beyond * (row[4] - row[1]);
+    h[k] = row[2] + beyond * (row[5] - row[2]);
+  }
+  const F8 count = max(min(y, fill(limits[1])), zero) + (y - y);
+  return {clamp(load(w) * count - load(v), limits[0]) + (eta - eta), load(h)};
 }
 
-// limits as for Poisson; the score of the likelihood and its Fisher information.
-PYDPMC_INLINE Terms terms_of(NegativeBinomialRegression, F8 eta, F8 y, const Prepared& p,
-                             const double* limits) noexcept {
-  const F8 top = fill(limits[1]), mean = exp(min(eta, top)), weight = 1.0 / (mean * p.a + 1.0);
-  const F8 count = max(min(y, fill(limits[0])), fill(0.0)) + (y - y);
-  return {(count - mean) * weight + (eta - eta), select(eta < top, mean * weight, fill(0.0))};
+PYDPMC_INLINE Terms terms_of(PoissonRegression, F8 eta, F8 y, const Prepared&,
+                             const TermLimits& limits) noexcept {
+  return count_terms(eta, y, limits);
+}
+
+PYDPMC_INLINE Terms terms_of(NegativeBinomialRegression, F8 eta, F8 y, const Prepared&,
+                             const TermLimits& limits) noexcept {
+  return count_terms(eta, y, limits);
 }
 
 // y - Phi(eta), not the score of the likelihood, which has no bound.
-PYDPMC_INLINE Terms terms_of(ProbitRegression, F8 eta, F8 y, const Prepared&, const double*) noexcept {
+PYDPMC_INLINE Terms terms_of(ProbitRegression, F8 eta, F8 y, const Prepared&, const TermLimits&) noexcept {
   const NormalTail of(eta);
   const F8 p = select(eta > fill(0.0), 1.0 - of.tail, of.tail);
   return {y - p + (eta - eta), normal_density_at_zero * of.bell};

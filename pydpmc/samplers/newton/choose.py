@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
+import math
 from collections.abc import Callable
 
+from ...data.public import Public
 from ...errors import BudgetError, InvalidArgument, UnsupportedEventError
-from ...models import LinearRegression
+from ...models import LinearRegression, NegativeBinomialRegression, PoissonRegression
 from ..request import Request
-from .families import family_of
-from .forecast import forecast_of, has_flat_coordinate
-from .links import clipped_moments
+from .clips import TYPICAL_SPREAD, Clip, Predictors, Trade
+from .families import family_of, largest_count, largest_sigma, law_of, typical_count
+from .forecast import forecast_of, has_flat_coordinate, moment_of_a_column
+from .reclip import TYPICAL_RECORDS, TYPICAL_SIGMA, best_residual
 from .schedule import DEFAULT_LOOKS, Schedule
 from .sensitivity import LEAST_MU
 from .settings import NewtonSettings
@@ -21,6 +25,7 @@ NOT_NOTICED = 2.0**15  # mu without privacy
 CURVATURE_SHARE = 0.1
 MOST_PARAMETERS = 2000
 PLAIN_CLIP = 1.345
+LEAST_UNKNOWN = 4
 LEAST_SIGNAL = 3.0  # curvature over noise, in a typical direction, for a flat prior
 
 
@@ -28,13 +33,12 @@ def choose(request: Request) -> NewtonSettings:
     """Return a fully specified run that costs at most the budget."""
     sampler, public = request.sampler, request.public
     assert isinstance(sampler, Newton)
-    predictors = family_of(request.model, public, PLAIN_CLIP).predictors  # refuses what has no proof
+    predictors = family_of(request.model, public, Clip(PLAIN_CLIP)).predictors  # refuses what has no proof
     if predictors > 1 and sampler.curvature == "outer":
         raise UnsupportedEventError(
             'curvature="outer" has no kernel for SoftmaxRegression; leave it out: a look then releases sum x x\''
         )
-    unit = public.records_per_unit
-    if unit is None:
+    if public.records_per_unit is None:
         raise InvalidArgument("groups: Newton needs a public bound on the rows of a group; pass max_group_size to Data")
     if public.max_weight is not None:
         _refuse_weights(sampler, predictors)
@@ -43,6 +47,10 @@ def choose(request: Request) -> NewtonSettings:
     fixed = None if sampler.shares is None else tuple(sampler.shares)
     schedule = Schedule(most=sampler.looks or DEFAULT_LOOKS, fixed=fixed)
 
+    unknown = isinstance(request.model, LinearRegression) and request.model.sigma is None
+    if unknown:
+        _refuse_unknown(sampler, public)
+    coefficients = request.dim - unknown
     records = None if public.grouped or public.max_weight is not None else request.n
 
     def at(mu: float) -> NewtonSettings:
@@ -52,17 +60,33 @@ def choose(request: Request) -> NewtonSettings:
             request.adjacency,
             mu,
             schedule,
-            block_of(sampler, request.dim // predictors),
+            block_of(sampler, coefficients // predictors),
             sampler.curvature,
             CURVATURE_SHARE if sampler.curvature_share is None else sampler.curvature_share,
             sampler.draws,
             records,
-            best_clip(request, mu / unit, records),
+            Clip(PLAIN_CLIP),
         )
 
     settings = at(NOT_NOTICED) if not request.private else _largest(request, at)
+    settings = dataclasses.replace(settings, clip=best_clip(settings))
     _refuse_flat(settings)
     return settings
+
+
+def _refuse_unknown(sampler: Newton, public: Public) -> None:
+    """Refuse what leaves no look at the spread of residuals."""
+    if public.max_weight is not None:
+        raise UnsupportedEventError(
+            "sample_weight: LinearRegression by Newton needs a known sigma with weights; pass it"
+        )
+    if sampler.curvature == "outer":
+        raise InvalidArgument('curvature="outer" shows no curvature of residuals with an unknown sigma; leave it out')
+    looks = len(sampler.shares) if sampler.shares is not None else sampler.looks or LEAST_UNKNOWN
+    if looks < LEAST_UNKNOWN:
+        raise InvalidArgument(
+            f"looks must be at least {LEAST_UNKNOWN} with an unknown sigma: two of them show its size"
+        )
 
 
 def _refuse_weights(sampler: Newton, predictors: int) -> None:
@@ -91,21 +115,23 @@ def _largest(request: Request, at: Callable[[float], NewtonSettings]) -> NewtonS
         ) from None
 
 
-def best_clip(request: Request, mu: float, n: int | None) -> float:
-    """Return the clip of linear residuals, over sigma, with the least forecast variance."""
-    model = request.model
-    if not isinstance(model, LinearRegression) or model.sigma is None or n is None:
-        return PLAIN_CLIP
-    norm = model.norm(request.public)
+def best_clip(settings: NewtonSettings) -> Clip:
+    """Return the clip of residuals with the least forecast variance."""
+    model, public, n = settings.model, settings.public, settings.n
+    if isinstance(model, PoissonRegression | NegativeBinomialRegression):
+        predictors = Predictors(math.log(typical_count(public)), TYPICAL_SPREAD)
+        records = TYPICAL_RECORDS if n is None else n * moment_of_a_column(settings)
+        trade = Trade(law_of(model), predictors, records, settings.moved_per_unit)
+        return trade.best(largest_count(model, public), settings.mu)
+    if not isinstance(model, LinearRegression):
+        return Clip(PLAIN_CLIP)
+    sigma = None if model.sigma is not None else TYPICAL_SIGMA * largest_sigma(public)
+    if n is None:
+        return Clip(PLAIN_CLIP, sigma=sigma)
+    norm = model.norm(public)
     assert norm is not None
-    apart = 2.0 if request.adjacency == "replace" else 1.0
-    directions = n * norm**2 / request.dim
-
-    def variance(clip: float) -> float:
-        share, spread = clipped_moments(clip)
-        return (spread * directions + (apart * clip * norm / mu) ** 2) / share**2
-
-    return min((0.3 * 1.07**k for k in range(40)), key=variance)
+    directions = n * norm**2 / settings.coefficients
+    return Clip(best_residual(directions, settings.moved_per_unit, settings.mu), sigma=sigma)
 
 
 def block_of(sampler: Newton, dim: int) -> tuple[int, ...]:

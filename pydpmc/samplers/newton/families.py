@@ -24,23 +24,23 @@ from ...models import (
     SoftmaxRegression,
 )
 from . import links
+from .clips import Clip
+from .counts import Counts, CountTable, count_table
 from .links import Link
 from .sensitivity import (
     COIN_FREE,
     LINEAR_FREE,
     LOGISTIC_FREE,
     NOT_FREE,
-    POISSON_FREE,
     PROBIT_FREE,
     Bounds,
-    count_free,
 )
 
 ROUNDING_OF_NORM = 1.0 + 1e-12  # times the bound: a longer row counts for nothing
 DENSITY_AT_ZERO = 1.0 / math.sqrt(2.0 * math.pi)  # of a standard normal
-FEW, FAR_OFF = 0.25, 100.0  # 1/dispersion over the largest count, below which means need no limit; a log mean
+LEAST_TYPICAL = 1e-5  # of a mean count
 OFFERED = (
-    "LogisticRegression, ProbitRegression, BernoulliLogit, LinearRegression with a known sigma, HuberRegression, "
+    "LogisticRegression, ProbitRegression, BernoulliLogit, LinearRegression, HuberRegression, "
     "PoissonRegression, NegativeBinomialRegression, SoftmaxRegression"
 )
 
@@ -69,6 +69,12 @@ class Family:
         Linear predictors of a record: the classes of a softmax. The released curvature is then sum x x'.
     variance
         The forecast variance of a record's score in its predictor; None if it is the curvature.
+    table
+        What the core reads the terms of counts off.
+    kept, spread
+        Shares of a record's information that clipping leaves in the curvature, and in the variance of the score.
+    unit
+        What the core's gradients and curvatures are multiples of: sigma^2 where the core does not know it.
     """
 
     link: Link
@@ -80,18 +86,22 @@ class Family:
     scale: float = 1.0
     variance: float | None = None
     predictors: int = 1
+    table: CountTable | None = None
+    kept: float = 1.0
+    spread: float = 1.0
+    unit: float = 1.0
 
 
-def family_of(model: Model, public: Public, clip: float) -> Family:
-    """Return what is known of a model, or refuse it; `clip` is where linear residuals are clipped, over sigma."""
-    makers: dict[type, Callable[[Any, Public, float], Family]] = {
+def family_of(model: Model, public: Public, clip: Clip) -> Family:
+    """Return what is known of a model, or refuse it; `clip` is where residuals are clipped."""
+    makers: dict[type, Callable[[Any, Public, Clip], Family]] = {
         LogisticRegression: _logistic,
         ProbitRegression: _probit,
         BernoulliLogit: _coin,
         LinearRegression: _linear,
         HuberRegression: _huber,
-        PoissonRegression: _poisson,
-        NegativeBinomialRegression: _negative_binomial,
+        PoissonRegression: _counts,
+        NegativeBinomialRegression: _counts,
         SoftmaxRegression: _softmax,
     }
     maker = makers.get(type(model))
@@ -114,70 +124,120 @@ def _constant(model: Any) -> float | None:
     return 1.0 if model.intercept else None
 
 
-def _logistic(model: LogisticRegression, public: Public, clip: float) -> Family:
+def _logistic(model: LogisticRegression, public: Public, clip: Clip) -> Family:
     radius = _radius(model, public)
     bounds = Bounds(radius, radius**2 / 4.0, LOGISTIC_FREE)
     return Family(links.logistic(), radius, _constant(model), bounds, 0.25)
 
 
-def _probit(model: ProbitRegression, public: Public, clip: float) -> Family:
+def _probit(model: ProbitRegression, public: Public, clip: Clip) -> Family:
     radius = _radius(model, public)
     bounds = Bounds(radius, DENSITY_AT_ZERO * radius**2, PROBIT_FREE)
     return Family(links.probit(), radius, _constant(model), bounds, DENSITY_AT_ZERO, variance=0.25)
 
 
-def _coin(model: BernoulliLogit, public: Public, clip: float) -> Family:
+def _coin(model: BernoulliLogit, public: Public, clip: Clip) -> Family:
     return Family(links.logistic(), 1.0, 1.0, Bounds(1.0, 0.25, COIN_FREE, apart=1.0), 0.25)
 
 
-def _linear(model: LinearRegression, public: Public, clip: float) -> Family:
+def _linear(model: LinearRegression, public: Public, clip: Clip) -> Family:
     if model.sigma is None:
-        raise UnsupportedEventError("Newton takes LinearRegression with a known sigma only; pass sigma, or use SGLD")
-    sigma, radius = model.sigma, _radius(model, public)
-    share, _ = links.clipped_moments(clip)
-    bounds = Bounds(clip * radius / sigma, (radius / sigma) ** 2, LINEAR_FREE)
-    link = links.clipped_linear(sigma, clip)
-    return Family(link, radius, _constant(model), bounds, share / sigma**2, (clip * sigma, 0.0), share)
+        return _unscaled(model, public, clip)
+    sigma, radius, most = model.sigma, _radius(model, public), clip.residual
+    share, spread = links.clipped_moments(most)
+    bounds = Bounds(most * radius / sigma, (radius / sigma) ** 2, LINEAR_FREE)
+    link, curvature = links.clipped_linear(sigma, most), share / sigma**2
+    return Family(
+        link, radius, _constant(model), bounds, curvature, (most * sigma, 0.0), share, kept=share, spread=spread
+    )
 
 
-def _huber(model: HuberRegression, public: Public, clip: float) -> Family:
+def _unscaled(model: LinearRegression, public: Public, clip: Clip) -> Family:
+    """Return residuals as they are: the core's sigma is 1, and all of its curvature is kept for later."""
+    radius, sigma = _radius(model, public), clip.sigma or largest_sigma(public) / 2.0
+    share, spread = links.clipped_moments(clip.residual)
+    limit, unit = clip.residual * sigma, sigma**2
+    bounds = Bounds(limit * radius, radius**2, LINEAR_FREE)
+    link = links.clipped_residual(limit, sigma)
+    return Family(
+        link,
+        radius,
+        _constant(model),
+        bounds,
+        share,
+        (limit, 0.0),
+        share,
+        variance=unit * spread,
+        kept=share,
+        spread=spread,
+        unit=unit,
+    )
+
+
+def largest_sigma(public: Public) -> float:
+    """Return half the declared range of y: no distribution within it has a larger standard deviation."""
+    if public.y_bounds is None:
+        raise InvalidArgument(
+            "LinearRegression by Newton needs the scale of y where sigma is unknown: pass y_bounds to Data, or sigma "
+            "to the model"
+        )
+    low, high = public.y_bounds
+    if not high > low:
+        raise InvalidArgument("y_bounds admit one value only, so there is nothing to estimate: widen them")
+    return (high - low) / 2.0
+
+
+def _huber(model: HuberRegression, public: Public, clip: Clip) -> Family:
     radius, link = _radius(model, public), links.huber(model.sigma, model.threshold)
     bounds = Bounds(model.threshold / model.sigma * radius, (radius / model.sigma) ** 2, NOT_FREE)
     return Family(link, radius, _constant(model), bounds, float(link.curvature(np.zeros(1))[0]))
 
 
-def _poisson(model: PoissonRegression, public: Public, clip: float) -> Family:
-    radius, most = _radius(model, public), _largest_count(model, public)
-    top = math.log(most / 2.0)
-    bounds = Bounds(most * radius, most / 2.0 * radius**2, POISSON_FREE)
-    return Family(links.poisson(top), radius, _constant(model), bounds, min(1.0, most / 2.0), (most, top))
+def _counts(model: PoissonRegression | NegativeBinomialRegression, public: Public, clip: Clip) -> Family:
+    radius, top = _radius(model, public), min(clip.top, largest_count(model, public))
+    law, residual = law_of(model), min(clip.residual, top)
+    table = count_table(law.dispersion, residual, top)
+    bounds = Bounds(residual * radius, table.largest_curvature * radius**2, NOT_FREE)
+    at = np.array([math.log(typical_count(public))])
+    curvature, variance = (float(f(at)[0]) for f in (table.link.curvature, table.link.variance or table.link.curvature))
+    information = float(np.exp(at[0]) * law.weight(np.exp(at))[0])
+    return Family(
+        table.link,
+        radius,
+        _constant(model),
+        bounds,
+        curvature,
+        (residual, top),
+        variance=variance,
+        table=table,
+        kept=curvature / information,
+        spread=variance / information,
+    )
 
 
-def _negative_binomial(model: NegativeBinomialRegression, public: Public, clip: float) -> Family:
-    radius, most = _radius(model, public), _largest_count(model, public)
-    size = 1.0 / model.dispersion
-    share, top = size / most, FAR_OFF
-    if share > FEW:
-        share, top = size / (2.0 * size + most), math.log(most / 2.0)
-    bounds = Bounds(most * radius, share * most * radius**2, count_free(share))
-    typical = min(1.0, most / 2.0)
-    link = links.negative_binomial(model.dispersion, most, top)
-    curvature = typical / (1.0 + model.dispersion * typical)
-    return Family(link, radius, _constant(model), bounds, curvature, (most, top))
-
-
-def _softmax(model: SoftmaxRegression, public: Public, clip: float) -> Family:
+def _softmax(model: SoftmaxRegression, public: Public, clip: Clip) -> Family:
     radius, classes = _radius(model, public), model.classes
     bounds = Bounds(math.sqrt(2.0) * radius, radius**2, LINEAR_FREE)
     curvature = (classes - 1) / classes**2
     return Family(links.moments(), radius, _constant(model), bounds, curvature, predictors=classes)
 
 
-def _largest_count(model: Model, public: Public) -> float:
+def law_of(model: Model) -> Counts:
+    """Return the law of a model's counts."""
+    return Counts(model.dispersion if isinstance(model, NegativeBinomialRegression) else 0.0)
+
+
+def typical_count(public: Public) -> float:
+    """Return the declared mean count, or 1."""
+    return min(max(public.base_rate or 1.0, LEAST_TYPICAL), (public.y_bounds or (0.0, math.inf))[1])
+
+
+def largest_count(model: Model, public: Public) -> float:
+    """Return the largest count that a record can have, or refuse what was declared."""
     name = type(model).__name__
     if public.y_bounds is None:
         raise InvalidArgument(f"{name} by Newton needs declared counts: pass y_bounds to Data")
     low, high = public.y_bounds
-    if low < 0.0 or high < 1.0:
+    if low != 0.0 or high < 1.0:
         raise InvalidArgument(f"{name} by Newton needs y_bounds from 0 to at least 1, not ({low:g}, {high:g})")
-    return high
+    return float(math.floor(high))

@@ -57,7 +57,7 @@ def forecast_of(settings: NewtonSettings) -> NewtonForecast:
     """Return the forecast of these settings: all looks as one at the truth, features spread evenly within bounds."""
     if settings.n is None:
         return NewtonForecast(None, None, None, None)
-    family, dim = settings.family, settings.dim
+    family, dim = settings.family, settings.coefficients
     mu = settings.mu * math.sqrt(USED)
     sigma, tau = settings.noise(mu)
     tau *= family.scale if family.predictors == 1 else family.curvature
@@ -81,7 +81,7 @@ def forecast_of(settings: NewtonSettings) -> NewtonForecast:
 def moment_of_a_column(settings: NewtonSettings) -> float:
     """Return the forecast of E x_j^2: uniform within `x_bounds`, or rows of the declared norm; 1 without columns."""
     public, family = settings.public, settings.family
-    if settings.dim == 1 and family.constant is not None:
+    if settings.coefficients == 1 and family.constant is not None:
         return 1.0
     norm = public.feature_norm
     assert norm is not None

@@ -86,35 +86,25 @@ def clipped_linear(sigma: float, clip: float) -> Link:
     )
 
 
+def clipped_residual(limit: float, sigma: float) -> Link:
+    """Return the link of residuals, not scaled, clipped at `limit`; sigma is that of normal errors."""
+    plain = clipped_linear(sigma, limit / sigma)
+    share, variance = clipped_moments(limit / sigma)
+    assert plain.score is not None
+    score = plain.score
+    return Link(
+        lambda a: np.full_like(a, share),
+        score=lambda a, t: np.asarray(sigma**2 * score(a, t)),
+        variance=lambda a: np.full_like(a, sigma**2 * variance),
+        bend=1.0 / sigma,
+    )
+
+
 def clipped_moments(clip: float) -> tuple[float, float]:
     """Return the share of a standard normal within +-clip, and the variance of the clipped normal."""
     beyond = math.erfc(clip / math.sqrt(2.0)) / 2.0
     share = 1.0 - 2.0 * beyond
     return share, share - 2.0 * clip * math.exp(-(clip**2) / 2.0) / math.sqrt(2.0 * math.pi) + 2.0 * clip**2 * beyond
-
-
-def poisson(largest_log_mean: float) -> Link:
-    """Return the link of y - exp(min(predictor, largest_log_mean))."""
-
-    def mean(a: Floats) -> Floats:
-        return np.asarray(np.exp(np.minimum(a, largest_log_mean)))
-
-    return Link(lambda a: np.where(a < largest_log_mean, mean(a), 0.0), mean, variance=mean)
-
-
-def negative_binomial(dispersion: float, most: float, largest_log_mean: float) -> Link:
-    """Return the link of (y - m)/(1 + dispersion m), m = exp(min(predictor, largest_log_mean)), y at most `most`."""
-
-    def mean(a: Floats) -> Floats:
-        return np.asarray(np.exp(np.minimum(a, largest_log_mean)))
-
-    def variance(a: Floats) -> Floats:
-        return np.asarray(mean(a) / (1.0 + dispersion * mean(a)))
-
-    def score(a: Floats, t: Floats) -> Floats:
-        return np.asarray((np.minimum(mean(t), most) - mean(a)) / (1.0 + dispersion * mean(a)))
-
-    return Link(lambda a: np.where(a < largest_log_mean, variance(a), 0.0), score=score, variance=variance)
 
 
 def huber(sigma: float, threshold: float) -> Link:

@@ -27,6 +27,11 @@ class MixturePrior:
         """Return the prior of a model's table, as the core takes it."""
         return cls(table[:, 0].astype(int), table[:, 1].copy(), table[:, 2].copy(), table[:, 3].copy())
 
+    @classmethod
+    def around(cls, mean: Floats, sd: Floats) -> MixturePrior:
+        """Return a normal prior."""
+        return cls(np.full(len(mean), Normal.code), np.array(mean), np.array(sd), np.ones(len(mean)))
+
     @property
     def is_normal(self) -> bool:
         """Whether the posterior of a normal likelihood is normal."""

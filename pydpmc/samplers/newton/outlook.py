@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...models import LinearRegression
 from ..directions import Directions
 from ..outlook import Outlook, of_calibrated, run_costs
-from .links import clipped_moments
 
 if TYPE_CHECKING:
     from .settings import NewtonSettings
@@ -21,12 +19,10 @@ ROUNDS = 60
 
 def outlook_of(settings: NewtonSettings, ways: Directions) -> Outlook:
     """Return the outlook: all looks as one at the truth."""
-    family, dim = settings.family, settings.dim
+    family, dim = settings.family, settings.coefficients
     sigma, tau = settings.bounds.noise(settings.mu * math.sqrt(USED), settings.adjacency, dim, settings.curvature_share)
-    tau *= family.scale
-    clipped = isinstance(ways.model, LinearRegression)
-    kept, spread = clipped_moments(settings.clip) if clipped else (1.0, 1.0)
-    curvature, scores = kept * ways.information, spread * ways.information
+    sigma, tau = sigma / family.unit, tau * family.scale / family.unit
+    curvature, scores = family.kept * ways.information, family.spread * ways.information
     variance = 1.0 / np.maximum(ways.prior, 1e-12 * curvature)
     met = curvature**2 / (curvature**2 + dim * tau**2 / 2.0)  # the noise of the curvature does not reach below it
     for _ in range(ROUNDS):

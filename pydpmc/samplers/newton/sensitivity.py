@@ -23,14 +23,6 @@ NOT_FREE = {"add_remove": 0.0, "replace": 0.0}
 LARGEST_SPLIT = 0.29  # of mu^2 for the curvature, where the sum of both prices is the price: lemma 4
 
 
-def count_free(share: float) -> dict[str, float]:
-    """Return what is free for counts in [0, Y] whose curvature is at most `share` Y <= Y/2: lemma 5."""
-    return {"add_remove": 1.0 - share**2, "replace": 2.0 - 1.5 * share**2}
-
-
-POISSON_FREE = count_free(0.5)
-
-
 @dataclass(frozen=True)
 class Bounds:
     """What one record can contribute, and what the model allows between its two terms.

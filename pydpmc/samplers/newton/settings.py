@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -12,10 +13,12 @@ import numpy.typing as npt
 from ...accounting import GDP, Event
 from ...data.public import Public
 from ...errors import InvalidArgument
+from ...models import LinearRegression, Model
 from ..base import Release, all_at_once
 from ..directions import Directions
 from ..gradient.settings import ROUNDED_NORMAL_ERROR
 from ..outlook import Outlook
+from .clips import Clip
 from .families import Family, family_of
 from .forecast import NewtonForecast, forecast_of
 from .look import entries
@@ -26,7 +29,6 @@ from .sensitivity import LINEAR_FREE, Bounds
 if TYPE_CHECKING:
     from ..._core import Chains, Target
     from ...data.data import Data
-    from ...models import Model
     from .run import NewtonRun
 
 Floats = npt.NDArray[np.float64]
@@ -47,7 +49,7 @@ class NewtonSettings:
     curvature_share: float
     draws: int
     n: int | None  # of records, if it may be known
-    clip: float  # of linear residuals, in standard deviations
+    clip: Clip  # of linear models and counts
 
     @property
     def steps(self) -> int:
@@ -57,6 +59,11 @@ class NewtonSettings:
     @property
     def dim(self) -> int:
         """Length of theta."""
+        return self.coefficients + (isinstance(self.model, LinearRegression) and self.model.sigma is None)
+
+    @property
+    def coefficients(self) -> int:
+        """Length of the gradient of a look: theta without an unknown sigma."""
         return len(self.blocks) * self.family.predictors
 
     @property
@@ -72,7 +79,7 @@ class NewtonSettings:
     @property
     def released(self) -> int:
         """The numbers that a look releases."""
-        return self.dim + len(entries(self.blocks)[0])
+        return self.coefficients + len(entries(self.blocks)[0])
 
     @property
     def family(self) -> Family:
@@ -93,11 +100,17 @@ class NewtonSettings:
     def noise(self, mu: float, bounds: Bounds | None = None) -> tuple[float, float]:
         """Return sigma and tau of a look that costs at most mu; `bounds` if they are not those of all looks."""
         each = mu / self.records_per_unit
-        return (bounds or self.bounds).noise(each, self.adjacency, self.dim, self.curvature_share)
+        return (bounds or self.bounds).noise(each, self.adjacency, self.coefficients, self.curvature_share)
 
     def price(self, sigma: float, tau: float, bounds: Bounds | None = None) -> float:
         """Return the mu of a look: that of a record, times the most records of a unit."""
-        return self.records_per_unit * (bounds or self.bounds).mu(sigma, tau, self.adjacency, self.dim)
+        return self.records_per_unit * (bounds or self.bounds).mu(sigma, tau, self.adjacency, self.coefficients)
+
+    @property
+    def moved_per_unit(self) -> float:
+        """How far a unit can move the gradient, for each unit of the clip."""
+        apart = 2.0 if self.adjacency == "replace" else 1.0
+        return apart * self.family.radius * self.records_per_unit * (self.public.max_weight or 1.0)
 
     @property
     def records_per_unit(self) -> int:
@@ -123,8 +136,10 @@ class NewtonSettings:
     def start(self, core: Any, target: Target, chains: Chains, data: Data) -> NewtonRun:
         """Return the run."""
         from .run import NewtonRun
+        from .unknown_sigma import UnknownSigmaRun
 
-        return NewtonRun(self, core, target, chains, data)
+        kind = NewtonRun if self.clip.sigma is None else UnknownSigmaRun
+        return kind(self, core, target, chains, data)
 
     def forecast(self, model: Model, public: Public, chains: int) -> NewtonForecast:
         """Return what can be expected of the draws."""
@@ -143,7 +158,8 @@ class NewtonSettings:
             "shares": None if self.schedule.fixed is None else list(self.schedule.fixed),
             "curvature": self.curvature,
             "curvature_share": self.curvature_share,
-            "residual_clip": self.clip,
+            "residual_clip": self.clip.residual,
+            "largest_count": self.clip.top if math.isfinite(self.clip.top) else None,
             "draws": self.draws,
             "mu": self.mu,
             "w": 1.0,

@@ -17,6 +17,7 @@ from .links import Function, Link
 
 Floats = npt.NDArray[np.float64]
 ROUNDS = 5
+LEAST_SHOWN = 1e-4  # mean curvature of a record at which a look at saturated scores still says something
 
 
 def _nodes(count: int, far: float) -> tuple[Floats, Floats]:
@@ -39,7 +40,10 @@ PLANE_WEIGHTS = np.outer(_W, _W).ravel()
 class GaussianFeatures:
     """Features x ~ N(q, S) with E x x' = Q; `constant` is the value of column 0 if that is an intercept."""
 
-    def __init__(self, n: float, link: Link, constant: float | None, blocks: Sequence[int]) -> None:
+    def __init__(
+        self, n: float, link: Link, constant: float | None, blocks: Sequence[int], even: float | None = None
+    ) -> None:
+        self.even = even  # what E x_j^2 is expected to be, for looks whose curvatures may show nothing
         self.n, self.link, self.constant = n, link, constant
         of = np.asarray(blocks)
         self.released = of[:, None] == of  # entries of the curvature
@@ -58,7 +62,7 @@ class GaussianFeatures:
             total, precision = np.zeros((dim, dim)), 0.0
             for look in looks:
                 p, c0, c1, c2 = self._stein(look.theta, self.link.curvature)
-                c0 = max(c0, 1e-300)
+                c0 = max(c0, LEAST_SHOWN if self.even is not None else 1e-300)
                 mixed = np.outer(self.q, p)
                 weight = (c0 / look.tau) ** 2
                 rest = look.curvature / self.n - c1 * (mixed + mixed.T) - c2 * np.outer(p, p)
@@ -120,6 +124,9 @@ class GaussianFeatures:
         """
         self.sd, noise = sd, sd**2 / 2.0
         diagonal = np.maximum(np.diag(moments), 0.1 * sd)
+        if self.even is not None:
+            towards = sd**2 / (sd**2 + self.even**2)
+            diagonal = np.maximum(towards * self.even + (1.0 - towards) * np.diag(moments), 0.1 * min(sd, self.even))
         beside = self._known & ~np.eye(len(moments), dtype=bool)
         scale = np.outer(diagonal, diagonal) * beside
         target = float((moments * scale).sum()) / max(float((scale**2).sum()), 1e-300) * scale
@@ -128,9 +135,12 @@ class GaussianFeatures:
         typical = max(0.0, excess / max(float(scale.sum()), 1e-300))
         keep = typical * scale / (typical * scale + noise)
         shrunk = np.diag(diagonal) + target + keep * rest
+        if self.even is not None:
+            most = np.sqrt(np.outer(diagonal, diagonal))
+            shrunk = np.clip(shrunk, -most, most)
         if self.constant is not None:
             shrunk[0, 0] = self.constant**2
-        self._set(nonnegative(shrunk, 0.1 * sd))
+        self._set(nonnegative(shrunk, 0.1 * (sd if self.even is None else min(sd, self.even))))
         self.variances = keep * noise + np.diag(noise * diagonal / (diagonal + sd))
 
     def _stein(self, theta: Floats, f: Function) -> tuple[Floats, float, float, float]:

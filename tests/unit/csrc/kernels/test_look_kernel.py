@@ -45,6 +45,7 @@ def options(theta, radius=1.0, sigma=3.0, tau=2.0, *, clip=None, curvature_clip=
         "limits": (0.0, 0.0),
         "outer": False,
         "block_of": [0] * len(theta),
+        "table": None,
         "threads": 1,
         "block": 4096,
         **changed,
@@ -62,17 +63,26 @@ def terms(model, eta, y, constants, limits):
         return np.clip(z, -constants[1], constants[1]) / constants[0], (np.abs(z) < constants[1]) / constants[0] ** 2
     if model == "probit_regression":
         return y - ndtr(eta), np.exp(-eta * eta / 2) / math.sqrt(2 * math.pi)
-    mean = np.exp(np.minimum(eta, limits[1]))
-    weight = 1 / (1 + constants[0] * mean)  # 1 for Poisson
-    return (np.clip(y, 0, limits[0]) - mean) * weight, np.where(eta < limits[1], mean * weight, 0.0)
+    rows, first, per_unit = tables(model)
+    weight, centre, h = (np.interp(eta, first + np.arange(len(rows)) / per_unit, column) for column in rows.T)
+    return np.clip(weight * np.clip(y, 0, limits[1]) - centre, -limits[0], limits[0]), h
+
+
+def tables(model):
+    """A made-up table of terms for counts, with corners, that ends within reach."""
+    if model not in ("poisson_regression", "negative_binomial_regression"):
+        return None
+    eta = np.linspace(-1.5, 2.0, 15)
+    rows = np.column_stack([1 / (1 + 0.3 * np.exp(eta)), np.exp(eta), 3.0 * np.sin(eta) ** 2])
+    return np.ascontiguousarray(rows), -1.5, 4.0
 
 
 MODELS = {
     "logistic_regression": ((0.0, 0.0), (0.0, 0.0), 1.0, 0.25),
     "linear_regression": ((0.5, 0.0), (0.8, 0.0), 3.2, 4.0),
     "huber_regression": ((0.7, 1.3), (0.0, 0.0), 1.3 / 0.7, 0.7**-2),
-    "poisson_regression": ((0.0, 0.0), (6.0, math.log(3.0)), 6.0, 3.0),
-    "negative_binomial_regression": ((0.4, 0.0), (6.0, math.log(3.0)), 6.0, 3.0 / 2.2),
+    "poisson_regression": ((0.0, 0.0), (1.5, 2.0), 1.5, 3.0),
+    "negative_binomial_regression": ((0.4, 0.0), (6.0, 9.0), 9.0, 3.0),
     "probit_regression": ((0.0, 0.0), (0.0, 0.0), 1.0, 1.0 / math.sqrt(2 * math.pi)),
 }
 
@@ -99,7 +109,9 @@ def test_sums_are_those_of_the_formulas(model, storage, rng):
         z, y = x[:, :width], x[:, -1] if storage == "fixed16" else x[:, width]
         z = np.column_stack([np.ones(len(z)), z]) if intercept else z
         r, h = terms(model, z @ theta, y, constants, limits)
-        given = options(theta, radius, clip=slope * radius, curvature_clip=curve * radius**2, limits=limits)
+        given = options(
+            theta, radius, clip=slope * radius, curvature_clip=curve * radius**2, limits=limits, table=tables(model)
+        )
         found = run_of(model, data, intercept, dim, constants).bare(**given)
         assert np.abs(found[:dim] * STEP * 3.0 - z.T @ r).max() < 333 * 3.0 * STEP + 1e-9
         i, j = np.triu_indices(dim)
@@ -115,7 +127,7 @@ def test_neither_order_nor_threads_nor_instruction_set_matter(model, rng):
     for storage in ("float64", "float32", "fixed16"):
         data = made(model, 15_000, 21, storage, rng)
         theta = rng.normal(size=21)
-        given = options(theta, clip=slope, curvature_clip=curve, limits=limits)
+        given = options(theta, clip=slope, curvature_clip=curve, limits=limits, table=tables(model))
         expected = run_of(model, data, False, 21, constants).bare(**given)
         noised = run_of(model, data, False, 21, constants).look(**given)
         try:
@@ -146,7 +158,7 @@ def test_a_record_counts_as_often_as_its_weight_says(model, outer, rng):
     r, h = terms(model, data._rows[:, :9] @ theta, data._rows[:, 9], constants, limits)
     w = np.nan_to_num(weights)
     clips = {"clip": most * slope, "curvature_clip": (most * slope) ** 2 if outer else most * curve}
-    given = options(theta, limits=limits, outer=outer, **clips)
+    given = options(theta, limits=limits, table=tables(model), outer=outer, **clips)
     before = _core.isa()
     try:
         for isa in _core.available_isas():
@@ -318,4 +330,40 @@ def test_the_core_refuses_what_would_overflow(changed, message, rng):
     run = run_of("logistic_regression", made("logistic_regression", 9, 4, "float64", rng), False, 4)
     with pytest.raises(ValueError, match=message):
         run.look(**(options([0.0] * 4) | changed))
+    assert run.taken == 0
+
+
+def test_a_predictor_or_count_that_is_no_number_voids_its_record_of_a_count(rng):
+    data = made("poisson_regression", 60, 3, "float64", rng)
+    rows = np.array(data._rows)
+    rows[3, 3], rows[4, 1], rows[9, 3] = math.nan, math.nan, math.inf
+    limits = MODELS["poisson_regression"][1]
+    given = options(rng.normal(size=3), clip=1.5, curvature_clip=3.0, limits=limits, table=tables("poisson_regression"))
+    both = []
+    for part in (rows, np.delete(rows, [3, 4, 9], axis=0)):
+        some = dp.Data(np.zeros((1, 3)), np.zeros(1), row_norm=1.0)
+        some._rows = np.ascontiguousarray(part)
+        both.append(run_of("poisson_regression", some, False, 3).bare(**given))
+    assert (both[0] == both[1]).all()
+
+
+ROWS = np.ones((3, 3))
+
+
+@pytest.mark.parametrize(
+    ("model", "table"),
+    [
+        ("poisson_regression", None),
+        ("logistic_regression", (ROWS, 0.0, 1.0)),
+        ("poisson_regression", (ROWS[:1], 0.0, 1.0)),
+        ("poisson_regression", (-ROWS, 0.0, 1.0)),
+        ("poisson_regression", (ROWS * math.nan, 0.0, 1.0)),
+        ("poisson_regression", (ROWS, 0.0, 0.0)),
+        ("poisson_regression", (ROWS, math.inf, 1.0)),
+    ],
+)
+def test_the_core_refuses_a_table_that_is_none(model, table, rng):
+    run = run_of(model, made(model, 9, 4, "float64", rng), False, 4)
+    with pytest.raises(ValueError, match="table"):
+        run.look(**options([0.0] * 4, table=table))
     assert run.taken == 0

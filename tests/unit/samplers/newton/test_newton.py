@@ -255,7 +255,15 @@ def test_inverse_gaussian_variates_have_their_moments(rng):
 
 
 REFUSED = {
-    "sigma unknown": (dp.LinearRegression(), {}, UnsupportedEventError, "known sigma"),
+    "sigma unknown": (dp.LinearRegression(), {}, InvalidArgument, "y_bounds"),
+    "sigma and weights": (
+        dp.LinearRegression(),
+        {"y_bounds": (-1.0, 1.0), "max_weight": 2.0},
+        UnsupportedEventError,
+        "known sigma",
+    ),
+    "y constant": (dp.LinearRegression(), {"y_bounds": (1.0, 1.0)}, InvalidArgument, "y_bounds"),
+    "counts from 1": (dp.PoissonRegression(), {"y_bounds": (1.0, 5.0)}, InvalidArgument, "y_bounds"),
     "hinge": (dp.HingeClassifier(), {}, UnsupportedEventError, "no proven sensitivity"),
     "no bound": (dp.LogisticRegression(), {"row_norm": None}, InvalidArgument, "row_norm"),
     "no counts": (dp.PoissonRegression(), {}, InvalidArgument, "y_bounds"),

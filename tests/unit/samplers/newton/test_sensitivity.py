@@ -9,13 +9,13 @@ import pytest
 from scipy.special import ndtr, ndtri
 
 import pydpmc as dp
+from pydpmc.samplers.newton.clips import Clip
 from pydpmc.samplers.newton.families import family_of
 from pydpmc.samplers.newton.sensitivity import (
     COIN_FREE,
     LINEAR_FREE,
     LOGISTIC_FREE,
     NOT_FREE,
-    POISSON_FREE,
     PROBIT_FREE,
     Bounds,
 )
@@ -28,11 +28,25 @@ def logistic():
     return s, s * (1 - s), Bounds(1.0, 0.25, LOGISTIC_FREE)
 
 
+def counts(model, clip):
+    """Counts 0 to 10: bounds from the declared facts, gradients and curvatures from the table that the core reads."""
+    public = dp.Public(n=9, columns=("a",), has_target=True, row_norm=1.0, y_bounds=(0.0, 10.0))
+    found = family_of(model, public, clip)
+    most, top = found.limits
+    weight, centre, curvature = found.table.rows[:: len(found.table.rows) // 50].T
+    # the largest curvature, and saturated scores: a count of 10 where none is expected, and the reverse
+    peak = found.table.rows[found.table.rows[:, 2].argmax()]
+    weight, centre, curvature = (np.append(c, peak[k]) for k, c in enumerate((weight, centre, curvature)))
+    r = np.concatenate([np.abs(np.clip(weight * y - centre, -most, most)) for y in (0.0, 3.0, top)])
+    return np.append(r, most), np.append(np.tile(curvature, 3), 0.0), found.bounds
+
+
 def poisson():
-    """Counts up to 1 (in units of their bound), means up to 1/2; beyond it the curvature is zero."""
-    mean = np.linspace(0.0, 0.5, 61)
-    r = np.concatenate([mean, 1.0 - mean, [0.5]])
-    return r, np.concatenate([mean, mean, [0.0]]), Bounds(1.0, 0.5, POISSON_FREE)
+    return counts(dp.PoissonRegression(), Clip(2.0, 10.0))
+
+
+def poisson_unclipped():
+    return counts(dp.PoissonRegression(), Clip(10.0, 10.0))
 
 
 def probit():
@@ -41,23 +55,8 @@ def probit():
     return np.append(s, 1.0), np.append(h, 0.0), Bounds(1.0, 1 / math.sqrt(2 * math.pi), PROBIT_FREE)
 
 
-def negative_binomial(dispersion):
-    """Counts 0 to 10, the bounds from the declared facts, gradients and curvatures from the model's formulas."""
-    public = dp.Public(n=9, columns=("a",), has_target=True, row_norm=1.0, y_bounds=(0.0, 10.0))
-    found = family_of(dp.NegativeBinomialRegression(dispersion=dispersion), public, 1.0)
-    most, top = found.limits
-    mean = np.exp(np.append(np.linspace(-9.0, min(top, 25.0), 60), [0.0]))
-    weight = 1 / (1 + dispersion * mean)
-    r = np.concatenate([np.abs(y - mean) * weight for y in (0.0, 3.0, 10.0)] + [[most]])
-    return r, np.append(np.tile(mean * weight, 3), 0.0), found.bounds
-
-
-def negative_binomial_limited():
-    return negative_binomial(0.15)  # 1/dispersion is 0.67 of the largest count: means are limited
-
-
-def negative_binomial_unlimited():
-    return negative_binomial(2.0)
+def negative_binomial():
+    return counts(dp.NegativeBinomialRegression(dispersion=2.0), Clip(1.0, 8.0))
 
 
 def linear():
@@ -75,8 +74,7 @@ def outer():
 
 
 FAMILIES = {
-    f.__name__: f
-    for f in (logistic, probit, poisson, negative_binomial_limited, negative_binomial_unlimited, linear, huber, outer)
+    f.__name__: f for f in (logistic, probit, poisson, poisson_unclipped, negative_binomial, linear, huber, outer)
 }
 
 
@@ -114,12 +112,11 @@ def test_planned_noise_is_charged_its_mu_and_the_worst_pair_attains_it(name, adj
         sigma, tau = bounds.noise(mu, adjacency, 10, 0.1)
         assert bounds.mu(sigma, tau, adjacency, 10) <= mu
         assert bounds.mu(sigma, tau, adjacency, 10) > 0.999 * mu
-        assert 0.995 * mu < worst(r, h, sigma, tau, adjacency) <= mu
+        # counts that are not clipped: a score at its bound has little curvature, which the box does not see
+        assert (0.94 if name == "poisson_unclipped" else 0.995) * mu < worst(r, h, sigma, tau, adjacency) <= mu
 
 
-@pytest.mark.parametrize(
-    "name", ["logistic", "probit", "poisson", "negative_binomial_limited", "negative_binomial_unlimited"]
-)
+@pytest.mark.parametrize("name", ["logistic", "probit"])
 @pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
 def test_a_twentieth_less_noise_on_the_curvature_than_free_is_not_free(name, adjacency):
     r, h, bounds = FAMILIES[name]()
@@ -130,7 +127,7 @@ def test_a_twentieth_less_noise_on_the_curvature_than_free_is_not_free(name, adj
     assert bounds.moved(1.0, 0.95 * tau, adjacency) > alone
 
 
-def test_the_constants_of_lemma_2_and_5():
+def test_the_constants_of_lemma_2():
     s = np.linspace(1e-6, 1 - 1e-6, 2_000_001)
     assert (
         16 * LOGISTIC_FREE["add_remove"] <= ((1 + s) / (s**2 * (1 - s))).min() < 16 * LOGISTIC_FREE["add_remove"] + 2e-3
@@ -138,10 +135,6 @@ def test_the_constants_of_lemma_2_and_5():
     k = 16 * LOGISTIC_FREE["replace"]
     assert k <= ((3 + s) / (s**2 * (1 - s))).min() < k + 2e-2
     assert (1.5 * s**2 + k * s**2 * (1 - s) ** 2).max() < 1.98
-    k = 4 * POISSON_FREE["replace"]
-    b = np.minimum(0.5, 1 - s)
-    assert (1.5 * s**2 + k * b**2).max() <= 2.0 + 1e-5
-    assert ((1 + s) ** 2 + k * b**2).max() <= 4.0
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -160,7 +153,8 @@ def test_weighted_records_are_no_further_apart_than_charged_and_the_heaviest_att
     power = 2 if name == "outer" else 1
     every = (weights[:, None] * r).ravel(), (weights[:, None] ** power * h).ravel()
     sigma, tau = heavy.noise(0.3, adjacency, 10, 0.1)
-    assert 0.99 * 0.3 < worst(*every, sigma, tau, adjacency) <= 0.3
+    few = name in ("poisson", "poisson_unclipped", "negative_binomial")  # of which the largest curvature was left out
+    assert (0.94 if few else 0.99) * 0.3 < worst(*every, sigma, tau, adjacency) <= 0.3
 
 
 def test_the_proof_of_lemma_7():
@@ -189,7 +183,9 @@ def test_the_proof_of_lemma_7():
 def test_no_two_records_of_a_softmax_are_further_apart_than_charged(adjacency, classes, rng):
     """Residuals e_y - p (x) x, and x x': random records, and the worst pairs: opposite residuals, rows at an angle."""
     bounds = family_of(
-        dp.SoftmaxRegression(classes=classes), dp.Public(n=9, columns=("a", "b"), has_target=True, row_norm=1.0), 1.0
+        dp.SoftmaxRegression(classes=classes),
+        dp.Public(n=9, columns=("a", "b"), has_target=True, row_norm=1.0),
+        Clip(1.0),
     ).bounds
     free = bounds.curvature / bounds.gradient / math.sqrt(0.5)
     for tau, exceeded in ((free * (1 + 1e-9), False), (0.95 * free, True), (0.3 * free, True)):
@@ -230,12 +226,14 @@ def test_rounding_is_charged_and_grows_with_the_number_of_parameters():
 
 def test_bounds_follow_the_declared_facts():
     public = dp.Public(n=9, columns=("a", "b"), has_target=True, row_norm=2.0, y_bounds=(0.0, 12.0))
-    found = family_of(dp.LogisticRegression(intercept=True), public, 1.0)
+    found = family_of(dp.LogisticRegression(intercept=True), public, Clip(1.0))
     assert found.radius == pytest.approx(math.sqrt(5.0))
     assert (found.bounds.gradient, found.bounds.curvature) == pytest.approx((math.sqrt(5.0), 1.25))
-    counts = family_of(dp.PoissonRegression(), public, 1.0)
-    assert (counts.bounds.gradient, counts.bounds.curvature) == (24.0, 24.0)
-    assert counts.limits == (12.0, math.log(6.0))
-    line = family_of(dp.LinearRegression(sigma=0.5), public, 1.5)
+    poisson = family_of(dp.PoissonRegression(), public, Clip(3.0, 8.0))
+    assert poisson.bounds.gradient == 6.0
+    assert poisson.bounds.curvature == 4.0 * poisson.table.rows[:, 2].max()
+    assert poisson.limits == (3.0, 8.0)
+    assert family_of(dp.PoissonRegression(), public, Clip(50.0, 50.0)).limits == (12.0, 12.0)
+    line = family_of(dp.LinearRegression(sigma=0.5), public, Clip(1.5))
     assert (line.bounds.gradient, line.bounds.curvature) == (6.0, 16.0)
     assert line.limits == (0.75, 0.0)
