@@ -153,6 +153,7 @@ class NewtonRun:
         dim: int,
         seed: int | None,
         weights: NDArray[np.float64] | None = None,
+        squares: NDArray[np.float64] | None = None,
     ) -> None: ...
     def stop(self) -> None: ...
     def look(

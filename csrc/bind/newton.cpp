@@ -49,12 +49,13 @@ class BoundNewtonRun {
  public:
   BoundNewtonRun(RowsArray rows, int columns, bool has_target, const std::string& model, bool intercept,
                  std::array<double, 2> constants, int dim, std::optional<uint64_t> seed,
-                 std::optional<Array> weights)
-      : rows_(std::move(rows)), weights_(std::move(weights)) {
+                 std::optional<Array> weights, Squares squares)
+      : rows_(std::move(rows)), weights_(std::move(weights)), squares_(std::move(squares)) {
     Records records = records_of(rows_, columns, has_target);
     require(!weights_ || (weights_->ndim() == 1 && weights_->size() == records.n),
             "weights needs one entry per row");
     if (weights_) records.weights = weights_->data();
+    records.squares = squares_of_rows(squares_, records.n);
     const ModelSpec spec = model_of(model, records, intercept, constants, dim);
     require(has_look(spec.kind), "the model has no look");
     require(dim <= most_look_dim, "too many parameters for a look");
@@ -111,6 +112,7 @@ class BoundNewtonRun {
 
   RowsArray rows_;
   std::optional<Array> weights_;
+  Squares squares_;
   std::unique_ptr<NewtonRun> run_;
   Turns turns_;
 };
@@ -129,10 +131,10 @@ void bind_newton(py::module_& m) {
   };
   py::class_<Run> bound(m, "NewtonRun");
   bound.def(py::init<RowsArray, int, bool, const std::string&, bool, std::array<double, 2>, int,
-                     std::optional<uint64_t>, std::optional<Array>>(),
+                     std::optional<uint64_t>, std::optional<Array>, Squares>(),
             py::kw_only(), py::arg("rows").noconvert(), py::arg("columns"), py::arg("has_target"),
             py::arg("model"), py::arg("intercept"), py::arg("constants"), py::arg("dim"), py::arg("seed"),
-            py::arg("weights").noconvert() = py::none());
+            py::arg("weights").noconvert() = py::none(), py::arg("squares").noconvert() = py::none());
   with_spec(bound, "look", &Run::look, "The noised gradient and upper triangle of the curvature at theta.");
   with_spec(bound, "bare", &Run::bare,
             "For tests: the same without noise, in integers of the noise's grid. Not private.");

@@ -19,8 +19,10 @@ LangevinRun::LangevinRun(Target target, const Chains& chains, const GradientGrid
       generation_(fork_generation()),
       chains_(static_cast<size_t>(chains.count)),
       out_(chains.draws.out) {
-  squares_ = squares_of(target_.records);
-  target_.records.squares = {squares_.data()};
+  if (!target_.records.squares) {
+    squares_ = squares_of(target_.records);
+    target_.records.squares = {squares_.data()};
+  }
   const size_t dim = static_cast<size_t>(target_.model.dim);
   for (size_t c = 0; c < chains_.size(); ++c) {
     Chain& chain = chains_[c];

@@ -40,10 +40,11 @@ struct LookSums {
 NewtonRun::NewtonRun(const Records& records, const ModelSpec& model, Key key, bool key_is_secret)
     : records_(records),
       model_(model),
-      squares_(squares_of(records)),
       key_(key),
       key_is_secret_(key_is_secret),
       generation_(fork_generation()) {
+  if (records_.squares) return;
+  squares_ = squares_of(records);
   records_.squares = {squares_.data()};
 }
 

@@ -173,7 +173,8 @@ def fingerprint(key: bytes, data: Data) -> str:
     mac = hmac.new(key, b"table" + facts.encode() + b"\n", "sha256")
     mac.update(rows.data.cast("B"))
     if data._group_start is not None:
-        mac.update(b"groups" + data._group_start.tobytes())
+        mac.update(b"groups")
+        mac.update(data._group_start.data.cast("B"))
     if data._weights is not None:
         mac.update(b"weights" + data._weights.tobytes())
     _fingerprints[data] = key, mac.hexdigest()

@@ -50,6 +50,7 @@ class NewtonRun:
             constants=tuple(target.constants),
             dim=settings.dim,
             seed=chains.seed,
+            squares=data.row_squares(),
             **({} if data._weights is None else {"weights": data._weights}),
         )
         self._surrogate: GaussianFeatures | None = None
