@@ -16,6 +16,7 @@ void bind_langevin(py::module_& m);
 void bind_kernels(py::module_& m);
 void bind_nuts(py::module_& m);
 void bind_newton(py::module_& m);
+void bind_shard_sums(py::module_& m);
 
 PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
   m.doc() = "The compiled core of pydpmc. Private: use the package.";
@@ -32,4 +33,5 @@ PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
   bind_kernels(m);
   bind_nuts(m);
   bind_newton(m);
+  bind_shard_sums(m);
 }

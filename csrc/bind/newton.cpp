@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "bind/halves.hpp"
 #include "bind/target.hpp"
 #include "kernels/curvature/terms.hpp"
 #include "models/facts.hpp"
@@ -82,6 +83,42 @@ class BoundNewtonRun {
     return Array(static_cast<py::ssize_t>(released.size()), released.data());
   }
 
+  // Exact sums as pairs (high, low) of high 2^40 + low, so that those of several shards can be added.
+  Sums sums(const std::vector<double>& theta, double clip, double sigma, double curvature_clip, double tau,
+            double largest_square, std::array<double, 2> limits, bool outer, std::vector<int> block_of,
+            int threads, int64_t block) {
+    const LookSpec spec{
+        clip, sigma, curvature_clip, tau, largest_square, {limits[0], limits[1]}, outer, std::move(block_of)};
+    check(spec, theta, threads, block);
+    std::vector<Int128> found;
+    {
+      py::gil_scoped_release nogil;
+      found = run_->sums(spec, theta, threads, block);
+    }
+    Sums out({static_cast<py::ssize_t>(found.size()), py::ssize_t{2}});
+    for (size_t j = 0; j < found.size(); ++j) {
+      out.mutable_at(static_cast<py::ssize_t>(j), 0) = static_cast<int64_t>(found[j] >> 40);
+      out.mutable_at(static_cast<py::ssize_t>(j), 1) =
+          static_cast<int64_t>(found[j] & ((Int128{1} << 40) - 1));
+    }
+    return out;
+  }
+
+  Array absorb(const Sums& sums, double clip, double sigma, double curvature_clip, double tau,
+               double largest_square, std::array<double, 2> limits, bool outer, std::vector<int> block_of) {
+    const LookSpec spec{
+        clip, sigma, curvature_clip, tau, largest_square, {limits[0], limits[1]}, outer, std::move(block_of)};
+    require_look(spec, run_->model());
+    const size_t width = look_width(curvature_dim(run_->model()));
+    require_sums(sums, static_cast<size_t>(run_->model().dim) + width * width, 2);
+    const Turn turn(turns_);
+    std::vector<Int128> all;
+    for (py::ssize_t j = 0; j < sums.shape(0); ++j)
+      all.push_back(Int128{sums.at(j, 0)} * (Int128{1} << 40) + sums.at(j, 1));
+    const std::vector<double> released = run_->absorb(spec, all);
+    return Array(static_cast<py::ssize_t>(released.size()), released.data());
+  }
+
   // Returned as doubles in units of the noise's grid, which is exact below 2^53.
   Array bare(const std::vector<double>& theta, double clip, double sigma, double curvature_clip, double tau,
              double largest_square, std::array<double, 2> limits, bool outer, std::vector<int> block_of,
@@ -138,6 +175,11 @@ void bind_newton(py::module_& m) {
   with_spec(bound, "look", &Run::look, "The noised gradient and upper triangle of the curvature at theta.");
   with_spec(bound, "bare", &Run::bare,
             "For tests: the same without noise, in integers of the noise's grid. Not private.");
+  with_spec(bound, "sums", &Run::sums, "One half of a look: exact sums over these records. Not private.");
+  bound.def("absorb", &Run::absorb, py::arg("sums").noconvert(), py::kw_only(), py::arg("clip"),
+            py::arg("sigma"), py::arg("curvature_clip"), py::arg("tau"), py::arg("largest_square"),
+            py::arg("limits"), py::arg("outer"), py::arg("block_of"),
+            "The other half: the noised look made of the sums over all records.");
   bound.def_property_readonly("taken", &Run::taken);
   bound.def("stop", &Run::stop, "From another thread: the look under way returns nothing.");
 }

@@ -65,10 +65,18 @@ void GradientRun::advance_chain(uint32_t id, int64_t steps, Team& team, int firs
 
 // g = -grad log prior - (w N / b) G, G the noised sum of clipped gradients.
 void GradientRun::step(GradientChain& chain, uint32_t id, int64_t step, Team& team, int first_thread) {
-  const size_t t = static_cast<size_t>(step);
   StreamUse use;
-  (*chain.query)(key_, id, static_cast<uint64_t>(step), chain.theta.data(), schedule_.noise[t], team,
-                 first_thread, *workspaces_, chain.noised_sum, trace_ ? &use : nullptr);
+  chain.query->sum(key_, id, static_cast<uint64_t>(step), chain.theta.data(),
+                   schedule_.noise[static_cast<size_t>(step)], team, first_thread, *workspaces_,
+                   trace_ ? &use : nullptr);
+  absorb(chain, id, step, workspaces_->sums(first_thread), use);
+}
+
+void GradientRun::absorb(GradientChain& chain, uint32_t id, int64_t step, const int64_t* sums,
+                         StreamUse& use) {
+  const size_t t = static_cast<size_t>(step);
+  chain.query->absorb(key_, id, static_cast<uint64_t>(step), schedule_.noise[t], sums, chain.noised_sum,
+                      trace_ ? &use : nullptr);
   prior_slopes_(chain.theta.data(), chain.gradient.data());
   for (size_t j = 0; j < chain.theta.size(); ++j)
     chain.gradient[j] = -chain.gradient[j] - weight_ * chain.noised_sum[j];

@@ -50,11 +50,19 @@ void LangevinRun::advance(int64_t steps, int threads, int64_t block) {
 }
 
 void LangevinRun::step(Chain& chain, uint32_t id, int64_t step, Team& team, int first_thread) noexcept {
-  for (size_t j = 0; j < chain.state.size(); ++j) chain.theta[j] = sampler_.theta(chain.state[j]);
+  place(chain);
   sum_gradients(chain.theta.data(), team, first_thread);
+  absorb(chain, id, step, workspaces_->sums(first_thread));
+}
+
+void LangevinRun::place(Chain& chain) const noexcept {
+  for (size_t j = 0; j < chain.state.size(); ++j) chain.theta[j] = sampler_.theta(chain.state[j]);
+}
+
+void LangevinRun::absorb(Chain& chain, uint32_t id, int64_t step, const int64_t* sums) noexcept {
   Stream stream(key_, Purpose::noise, id, static_cast<uint64_t>(step));
   fill_rounded_normal(stream, chain.noise.data(), chain.noise.size());
-  sampler_.step(chain.state, target_.prior, workspaces_->sums(first_thread), chain.noise.data());
+  sampler_.step(chain.state, target_.prior, sums, chain.noise.data());
 }
 
 void LangevinRun::sum_gradients(const double* theta, Team& team, int first_thread) noexcept {

@@ -28,6 +28,11 @@ class LangevinRun {
   void stop() noexcept { stop_.request(); }
   int64_t steps_done() const { return done_; }
 
+  // The two halves of a step of all chains, for records that are elsewhere: sums are wanted at the chains'
+  // thetas, which are secret, and are absorbed chain by chain.
+  std::vector<double> wanted();
+  void absorb(const int64_t* sums);
+
  private:
   struct Chain {
     std::vector<int64_t> state, noise;
@@ -35,6 +40,8 @@ class LangevinRun {
   };
 
   void step(Chain& chain, uint32_t id, int64_t step, Team& team, int first_thread) noexcept;
+  void place(Chain& chain) const noexcept;
+  void absorb(Chain& chain, uint32_t id, int64_t step, const int64_t* sums) noexcept;
   void sum_gradients(const double* theta, Team& team, int first_thread) noexcept;
   void release() const noexcept;
 

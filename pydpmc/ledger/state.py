@@ -168,6 +168,9 @@ def fingerprint(key: bytes, data: Data) -> str:
     known = _fingerprints.get(data)
     if known is not None and known[0] == key:
         return known[1]
+    if data._cluster is not None:
+        _fingerprints[data] = key, data._cluster.fingerprint(key)
+        return _fingerprints[data][1]
     rows = data._rows
     facts = f"{rows.dtype.str} {rows.shape} {data.public.width} {data.public.has_target}"
     mac = hmac.new(key, b"table" + facts.encode() + b"\n", "sha256")
