@@ -50,19 +50,24 @@ def part_of(data: Data, units: tuple[int, int]) -> Data | None:
     return other
 
 
-def changed(data: Data, changes: Sequence[Change], first_unit: int) -> Data | None:
-    """Return a cell's records as a model reads them; None if none of them is read."""
+def changed(data: Data, changes: Sequence[Change], first_unit: int) -> Data:
+    """Return a cell's records as a model reads them; if none is read, one void row, which adds nothing."""
     for kind, value in changes:
         if kind == "labels":
             data = data.of_labels(value)
-        elif kind == "void_at":
+        elif kind == "void_at" and data.public.n > 0:
             data = data.with_void_at(np.array(value))
-        else:
-            left = part_of(data, (0, min(data.public.n, value - first_unit)))
-            if left is None:
-                return None
-            data = left
+        elif kind == "first":
+            data = part_of(data, (0, min(data.public.n, value - first_unit))) or nothing_of(data)
     return data
+
+
+def nothing_of(data: Data) -> Data:
+    """Return no records, stored as one void row."""
+    other = part_of(StandIn(data), (0, 1))
+    assert other is not None
+    other._public = dataclasses.replace(data.public, n=0)
+    return other
 
 
 class ChangedRows(np.ndarray[Any, Any]):

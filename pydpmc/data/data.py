@@ -251,6 +251,8 @@ class Data:
         """Return the same records cut into so many cells, each with a sampling key of its own in every run."""
         if cells == self._cells:
             return self
+        if self._cluster is not None:
+            raise InvalidArgument("cells: those of a cluster are cut when it loads the records")
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
         other._cells = cells
@@ -324,6 +326,18 @@ class Data:
         from .packed.reading import from_batches
 
         return from_batches(batches, schema, **options)
+
+    @classmethod
+    def from_dask(cls, frame: Any, schema: Any, **options: Any) -> Data:
+        """Return the records of a Dask data frame, which the workers of its cluster hold.
+
+        Each partition becomes a cell. `options` are those of `from_parquet` with a `client` (the current one by
+        default), without `cells` and `cache`. A partition must give the same rows whenever it is computed: it is
+        computed again if its worker dies, and refused if it changed.
+        """
+        from .cluster.loading import from_dask
+
+        return from_dask(frame, schema, **options)
 
     @classmethod
     def from_cache(cls, path: Any) -> Data:

@@ -84,12 +84,10 @@ class CellSums:
         )
 
 
-def cell_sums(
-    data: Data, task: Mapping[str, Any], first_unit: int, key: bytes | None
-) -> CellSums | None:
-    """Return the sums over a cell whose first unit has this place in the table; None if none of it is read."""
+def cell_sums(data: Data, task: Mapping[str, Any], first_unit: int, key: bytes | None) -> CellSums:
+    """Return the sums over a cell whose first unit has this place in the table."""
     read = changed(data, task["changes"], first_unit)
-    return None if read is None else CellSums(read, task if key is None else {**task, "key": key})
+    return CellSums(read, task if key is None else {**task, "key": key})
 
 
 def _rows(data: Data) -> dict[str, Any]:

@@ -9,9 +9,10 @@ import numpy as np
 
 from ... import _core
 from ...errors import InvalidArgument
-from .cell import Sums
+from .cell import Sums, cell_sums
 
 HEADROOM = 2.0**61
+KNOWN = {"columns", "has_target", "model", "intercept", "constants", "prior", "group_start", "squares"}
 
 
 class Session(Protocol):
@@ -27,7 +28,7 @@ class Cells(Protocol):
     cells: int
     units: int
 
-    def start(self, task: Mapping[str, Any], keys: Sequence[bytes] | None) -> Session:
+    def start(self, make: Any, task: Mapping[str, Any], keys: Sequence[bytes] | None) -> Session:
         """Prepare all cells for a run."""
 
 
@@ -35,6 +36,11 @@ class ShardTarget:
     """A target whose records are elsewhere: the model's facts, and how the records are read."""
 
     def __init__(self, *, rows: Any, coded: Any = None, **facts: Any) -> None:
+        if not facts.keys() <= KNOWN:
+            raise InvalidArgument(
+                "model: records in cells are for the models of pydpmc, whose code workers have; use one cell and one "
+                "machine"
+            )
         self._facts = {"rows": np.asarray(rows), "coded": coded, **facts}
         self.changes = getattr(rows, "changes", ())
         self.of_core = _core.Target(**self._facts)
@@ -80,7 +86,7 @@ class ShardedCore:
         run = _core.GradientRun(target.of_core, chains, **(options | {"sampling": "full", "gaps": None, "most": 0}))
         query = {name: options[name] for name in ("sampler", "parameters", "sampling", "clip", "room")}
         task = _task("query", target, query={**query, "rate": rate, "chains": len(chains.init)})
-        session = self._cells.start(task, run.cell_keys(self._cells.cells))
+        session = self._cells.start(cell_sums, task, run.cell_keys(self._cells.cells))
         return StepRun(run, session, lambda: _step_of(run), self._cells.units)
 
     def LangevinRun(self, target: ShardTarget, chains: Any, **options: Any) -> StepRun:
@@ -89,7 +95,7 @@ class ShardedCore:
         grid = {"clip": options["clip"], "per_unit": 1.0 / options["gradient_unit"]}
         if not self._cells.units * options["clip"] * grid["per_unit"] < HEADROOM:
             raise InvalidArgument("clip over gradient_unit overflows a 64-bit sum")
-        session = self._cells.start(_task("gradient", target, grid=grid), None)
+        session = self._cells.start(cell_sums, _task("gradient", target, grid=grid), None)
         return StepRun(run, session, lambda: {"thetas": run.wanted()}, self._cells.units)
 
     def BarkerRun(self, target: ShardTarget, chains: Any, **options: Any) -> StepRun:
@@ -101,7 +107,7 @@ class ShardedCore:
             )
         run = _core.BarkerRun(target.of_core, chains, **options)
         task = _task("ratio", target, grid={"clip": options["clip"], "bits": options["bits"]})
-        session = self._cells.start(task, None)
+        session = self._cells.start(cell_sums, task, None)
         return StepRun(run, session, lambda: {"states": run.wanted()}, self._cells.units)
 
     def NewtonRun(self, *, rows: Any, **options: Any) -> Looks:
@@ -111,7 +117,7 @@ class ShardedCore:
         run = _core.NewtonRun(rows=template, **options)
         facts = {name: options[name] for name in ("model", "intercept", "constants", "dim")}
         task = {"kind": "look", "target": facts, "changes": getattr(rows, "changes", ())}
-        return Looks(run, self._cells.start(task, None))
+        return Looks(run, self._cells.start(cell_sums, task, None))
 
     def NutsRun(self, *_: Any, **__: Any) -> Any:
         """Refuse: sums of doubles depend on their order."""
@@ -123,7 +129,7 @@ class ShardedCore:
     def statistics_sum(self, settings: Any, rows: Any, unit: float) -> Sums:
         """Return the exact sums of a conjugate run."""
         task = {"kind": "statistics", "settings": settings, "unit": unit, "changes": getattr(rows, "changes", ())}
-        return self._cells.start(task, None).ask({}, 1)
+        return self._cells.start(cell_sums, task, None).ask({}, 1)
 
 
 class StepRun:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...data.cells import cuts, part_of
 from ...data.data import Data
-from .cell import CellSums, Sums, cell_sums
+from .cell import CellSums, Sums
 
 
 class LocalCells:
@@ -19,14 +19,14 @@ class LocalCells:
         self._data = data
         self.cells, self.units = data._cells, data.public.n
 
-    def start(self, task: Mapping[str, Any], keys: Sequence[bytes] | None) -> LocalSession:
+    def start(self, make: Any, task: Mapping[str, Any], keys: Sequence[bytes] | None) -> LocalSession:
         """Prepare all cells for what will be asked."""
         made = []
         for k, units in enumerate(cuts(max(1, self.units), self.cells)):
             part = part_of(self._data, units)
             if part is not None:
-                made.append(cell_sums(part, task, units[0], None if keys is None else keys[k]))
-        return LocalSession([cell for cell in made if cell is not None])
+                made.append(make(part, task, units[0], None if keys is None else keys[k]))
+        return LocalSession(made)
 
 
 class LocalSession:
