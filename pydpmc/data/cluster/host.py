@@ -11,7 +11,7 @@ import os
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 from ..._optional import require
 from ...errors import ClusterError, PydpmcError
@@ -80,19 +80,20 @@ class CellHost:
             for file, rows in pieces:
                 yield from file.batches(schema, size, rows)
 
-        handle: Any = tempfile.TemporaryFile()  # noqa: SIM115  # the mapping keeps it
-        made = pack(handle, schema, Source(batches), options, Path(tempfile.gettempdir()), lambda _: None)
-        return self._keep(cell, handle, made.header, key)
+        with tempfile.TemporaryFile() as unnamed:
+            file = cast("BinaryIO", unnamed)
+            made = pack(file, schema, Source(batches), options, Path(tempfile.gettempdir()), lambda _: None)
+            return self._keep(cell, file, made.header, key)
 
     def _open(self, cell: int, path: str, key: bytes) -> tuple[int, str]:
-        handle = open(path, "rb")  # noqa: SIM115
-        os.unlink(path)
-        header, *_ = read_header(handle, Path(path))
-        return self._keep(cell, handle, header, key)
+        with open(path, "rb") as file:
+            os.unlink(path)
+            header, *_ = read_header(file, Path(path))
+            return self._keep(cell, file, header, key)
 
-    def _keep(self, cell: int, handle: Any, header: dict[str, Any], key: bytes) -> tuple[int, str]:
-        digest = digest_of(handle, handle.seek(0, 2), key).hex()
-        data = data_of(MappedFile(handle, header, digest))
+    def _keep(self, cell: int, file: BinaryIO, header: dict[str, Any], key: bytes) -> tuple[int, str]:
+        digest = digest_of(file, file.seek(0, 2), key).hex()
+        data = data_of(MappedFile(file, header, digest))
         self._cells[cell], self._digests[cell] = data, digest
         for prepared in self._sessions.values():
             prepared.pop(cell, None)

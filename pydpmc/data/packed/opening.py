@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 import mmap
 import os
+import weakref
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -30,15 +31,17 @@ class Mapping:
 
     def __init__(self, file: BinaryIO, header: dict[str, Any], digest: str) -> None:
         self.header, self.digest = header, digest
-        self._file = file
-        self._shared = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        file.flush()
+        self._file = os.dup(file.fileno())
+        weakref.finalize(self, os.close, self._file)
+        self._shared = mmap.mmap(self._file, 0, access=mmap.ACCESS_READ)
 
     def array(self, name: str, private: bool = False) -> Any:
         """Return an array of the file, or None; a private one can be changed, and its changed pages are in memory."""
         if name not in self.header["arrays"]:
             return None
         offset, dtype, shape = self.header["arrays"][name]
-        whole = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_COPY) if private else self._shared
+        whole = mmap.mmap(self._file, 0, access=mmap.ACCESS_COPY) if private else self._shared
         count = int(np.prod(shape, dtype=np.int64))
         return np.frombuffer(whole, dtype=dtype, count=count, offset=offset).reshape(shape)
 
@@ -56,15 +59,16 @@ def open_packed(path: Path, name: str = "cache") -> Data:
         file = open(open_itself(path, os.O_RDONLY), "rb")
     except OSError as error:
         raise UnusableFile(f"{name}: {str(path)!r} cannot be read: {error.strerror}") from None
-    header, key, digest, size = read_header(file, path)
-    if not hmac.compare_digest(digest_of(file, size, key), digest):
-        raise damaged(path, "its digest is not the one that was written")
-    try:
-        _require_arrays(header, size)
-        data = data_of(Mapping(file, header, digest.hex()))
-        fault = _fault(data)
-    except (PydpmcError, KeyError, TypeError, ValueError, IndexError):
-        fault = "its header contradicts itself"
+    with file:
+        header, key, digest, size = read_header(file, path)
+        if not hmac.compare_digest(digest_of(file, size, key), digest):
+            raise damaged(path, "its digest is not the one that was written")
+        try:
+            _require_arrays(header, size)
+            data = data_of(Mapping(file, header, digest.hex()))
+            fault = _fault(data)
+        except (PydpmcError, KeyError, TypeError, ValueError, IndexError):
+            fault = "its header contradicts itself"
     if fault:
         raise damaged(path, fault)
     return data
@@ -141,7 +145,11 @@ def _squares(rows: Any, public: Public) -> npt.NDArray[np.float64]:
 def _within(rows: Any, squares: Any, data: Data) -> bool:
     public, width = data.public, data.public.width
     values = table.as_doubles(rows, width, public.has_target)
-    x = values[:, :width] if public.has_target else np.nan_to_num(values[:, :width], nan=0.0, posinf=np.inf, neginf=-np.inf)
+    x = (
+        values[:, :width]
+        if public.has_target
+        else np.nan_to_num(values[:, :width], nan=0.0, posinf=np.inf, neginf=-np.inf)
+    )
     ok = bool(np.isfinite(x).all())
     if public.x_bounds is not None:
         low, high = np.array(public.x_bounds).T

@@ -11,6 +11,7 @@ import hashlib
 import secrets
 import tempfile
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +28,22 @@ MOST_IN_MEMORY = 2**21  # labels that are sorted at a time
 CHUNK = 2**18
 
 
+class Spools:
+    """Makes unnamed files, which end with the stack that they are on."""
+
+    def __init__(self, folder: Path, stack: ExitStack) -> None:
+        self._folder, self._stack = folder, stack
+
+    def new(self) -> Any:
+        """Return a new one."""
+        return self._stack.enter_context(tempfile.TemporaryFile(dir=self._folder))
+
+
 class GroupOrder:
     """Takes the labels batch by batch, then tells where the rows go."""
 
-    def __init__(self, folder: Path, most: int | None) -> None:
-        self._folder, self._most = folder, most
+    def __init__(self, spools: Spools, most: int | None) -> None:
+        self._spool, self._most = spools.new, most
         self._key = secrets.token_bytes(16)
         self._seen, self._alike = self._spool(), self._spool()
         self._labels, self.rows = 0, 0
@@ -116,9 +128,6 @@ class GroupOrder:
             spool.seek(0)
             yield np.frombuffer(spool.read(), dtype=SEEN)
             spool.close()
-
-    def _spool(self) -> Any:
-        return tempfile.TemporaryFile(dir=self._folder)
 
     def _numbers(self, dtype: Any) -> Any:
         return np.memmap(self._spool(), dtype=dtype, mode="w+", shape=(max(self.rows, 1),))

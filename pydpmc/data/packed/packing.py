@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 import secrets
 import shutil
-import tempfile
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -19,7 +19,7 @@ from ..data import Data
 from ..schema import Schema
 from ..storage import holds_squares
 from .layout import CHUNK_BYTES, KEY_BYTES, PAGE, aligned, finish
-from .ordering import GroupOrder
+from .ordering import GroupOrder, Spools
 from .sources import Raw, Source, rows_of_a_batch
 
 Seen = Callable[[int], None]  # is told how many rows are done
@@ -35,9 +35,16 @@ class Packed:
 
 def pack(file: BinaryIO, schema: Schema, source: Source, options: dict[str, Any], folder: Path, seen: Seen) -> Packed:
     """Write the records of a source, encoded by a schema, into an open file."""
+    with ExitStack() as spools:
+        return _pack(file, schema, source, options, Spools(folder, spools), seen)
+
+
+def _pack(
+    file: BinaryIO, schema: Schema, source: Source, options: dict[str, Any], spools: Spools, seen: Seen
+) -> Packed:
     single = dataclasses.replace(schema, group=None, max_group_size=None)
-    order = None if schema.group is None else GroupOrder(folder, schema.max_group_size)
-    arrays = _Arrays(file, folder, order is not None)
+    order = None if schema.group is None else GroupOrder(spools, schema.max_group_size)
+    arrays = _Arrays(file, spools, order is not None)
     first: Data | None = None
     for raw in source.batches(rows_of_a_batch(schema)):
         count = len(raw[schema.wanted[0]])
@@ -82,10 +89,10 @@ def _nothing(schema: Schema) -> Raw:
 class _Arrays:
     """The arrays of a file in writing: rows go to their place, all others wait in unnamed files until rows end."""
 
-    def __init__(self, file: BinaryIO, folder: Path, grouped: bool) -> None:
-        self._file, self._folder, self._grouped = file, folder, grouped
+    def __init__(self, file: BinaryIO, spools: Spools, grouped: bool) -> None:
+        self._file, self._spools, self._grouped = file, spools, grouped
         self._waiting: dict[str, Any] = {}
-        self._rows = tempfile.TemporaryFile(dir=folder) if grouped else None
+        self._rows = spools.new() if grouped else None
         self._stride, self._dtype, self._count = 0, np.dtype(np.float64), 0
         self.codes: dict[str, Any] | None = None
         self.places: dict[str, list[Any]] = {}
@@ -161,5 +168,5 @@ class _Arrays:
 
     def _wait(self, name: str, values: npt.NDArray[Any]) -> None:
         if name not in self._waiting:
-            self._waiting[name] = tempfile.TemporaryFile(dir=self._folder)
+            self._waiting[name] = self._spools.new()
         self._waiting[name].write(np.ascontiguousarray(values).data.cast("B"))

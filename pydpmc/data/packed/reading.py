@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from ..._files import replace_file
 from ...checks import file_path, given, one_of, positive, whole
-from ...errors import CacheError, InvalidArgument, UnusableFile, WrongType
+from ...errors import CacheError, InvalidArgument, PydpmcError, UnusableFile, WrongType
 from ..data import Data
 from ..schema import Schema
 from ..storage import STORAGES
@@ -92,18 +92,20 @@ def written(path: Path, source: Source, schema: Schema, options: dict[str, Any],
 
     try:
         replace_file(path, write, mode=0o600)
-        file = path.open("rb")
+        with path.open("rb") as file:
+            return data_of(Mapping(file, made[0].header, made[0].digest))
+    except PydpmcError:
+        raise
     except OSError as error:
         raise UnusableFile(f"cache: {str(path)!r} cannot be written: {error.strerror}") from None
-    return data_of(Mapping(file, made[0].header, made[0].digest))
 
 
 def _unnamed(source: Source, schema: Schema, options: dict[str, Any], progress: Any) -> Data:
-    file: Any = tempfile.TemporaryFile()  # noqa: SIM115  # the mapping keeps it
-    with RowsShown(source.rows, _shown(progress, schema, options)) as shown:
+    shown = RowsShown(source.rows, _shown(progress, schema, options))
+    with tempfile.TemporaryFile() as unnamed, shown:
+        file = cast("BinaryIO", unnamed)
         made = pack(file, schema, source, options, Path(tempfile.gettempdir()), shown.add)
-    file.flush()
-    return data_of(Mapping(file, made.header, made.digest))
+        return data_of(Mapping(file, made.header, made.digest))
 
 
 def _shown(progress: Any, schema: Schema, options: dict[str, Any]) -> str:
