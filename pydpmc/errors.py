@@ -70,7 +70,7 @@ class CheckpointError(PydpmcError, ValueError):
 
 
 class CacheError(PydpmcError, ValueError):
-    """A file of packed records is damaged, was changed, or belongs to other records or declarations; nothing was run."""
+    """A file of packed records is damaged, was changed, or belongs to other records; nothing was run."""
 
 
 class ClusterError(PydpmcError, RuntimeError):

@@ -186,7 +186,8 @@ class Data:
 
         def unknown(rows: table.Rows) -> npt.NDArray[np.bool_]:
             values = table.labels(rows, public.width, public.has_target)
-            return ~((values >= 0) & (values < count) & (values == np.floor(values))) & ~np.isnan(values)
+            known = (values >= 0) & (values < count) & (values == np.floor(values))
+            return np.asarray(~known & ~np.isnan(values))
 
         which = self._where(unknown)
         if not len(which):

@@ -175,7 +175,7 @@ class Cluster:
     def _note(self, cell: int, address: str, facts: tuple[int, str]) -> None:
         if self._facts.setdefault(cell, facts) != facts:
             raise ClusterError(
-                f"cell {cell} was read again, and its records are not what they were: its files changed during the run. "
+                f"cell {cell} was read again, and its records are not what they were: its files changed meanwhile. "
                 "Nothing of it was used; what was charged stays charged"
             )
         self._at[cell] = address

@@ -44,21 +44,21 @@ class CellHost:
         self, cell: int, pieces: Sequence[Piece], schema: Schema, options: dict[str, Any], key: bytes
     ) -> tuple[int, str]:
         """Pack a cell from its pieces of Parquet files; return its number of units and the keyed digest of its rows."""
-        return _plainly(self._load, cell, pieces, schema, options, key)
+        return cast("tuple[int, str]", _plainly(self._load, cell, pieces, schema, options, key))
 
     def open(self, cell: int, path: str, key: bytes) -> tuple[int, str]:
         """Take up a cell that a task packed at this worker, and remove the name of its file."""
-        return _plainly(self._open, cell, path, key)
+        return cast("tuple[int, str]", _plainly(self._open, cell, path, key))
 
     def prepare(
         self, session: str, make: MakeSums, task: Mapping[str, Any], cells: Mapping[int, tuple[int, bytes | None]]
     ) -> bool:
         """Make cells ready for a run; each has the place of its first unit and its sampling key."""
-        return _plainly(self._prepare, session, make, task, cells)
+        return bool(_plainly(self._prepare, session, make, task, cells))
 
     def ask(self, session: str, number: int, wanted: Mapping[str, Any], cells: Sequence[int], threads: int) -> Answer:
         """Return the sum over these cells, each counted once."""
-        return _plainly(self._ask, session, number, wanted, cells, threads)
+        return cast("Answer", _plainly(self._ask, session, number, wanted, cells, threads))
 
     def forget(self, session: str) -> None:
         """Drop what was prepared for a run, with its keys."""

@@ -1,4 +1,4 @@
-"""A file of packed records as `Data`: mapped into memory, checked once, refused if anything is not as it was written."""
+"""A file of packed records as `Data`: mapped into memory, checked once, refused if it is not as it was written."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ def open_packed(path: Path, name: str = "cache") -> Data:
     if not path.exists():
         raise MissingFile(f"{name}: there is no file {str(path)!r}")
     try:
-        file = open(open_itself(path, os.O_RDONLY), "rb")
+        descriptor = open_itself(path, os.O_RDONLY)
     except OSError as error:
         raise UnusableFile(f"{name}: {str(path)!r} cannot be read: {error.strerror}") from None
-    with file:
+    with open(descriptor, "rb") as file:
         header, key, digest, size = read_header(file, path)
         if not hmac.compare_digest(digest_of(file, size, key), digest):
             raise damaged(path, "its digest is not the one that was written")

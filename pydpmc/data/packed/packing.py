@@ -120,7 +120,11 @@ class _Arrays:
         if order is not None:
             order.close()
             units, kept = order.groups, order.kept
-        shapes = {"squares": [kept], "coded": [kept, (self.codes or {}).get("stride")], "group_start": [units + 1]}
+        shapes: dict[str, list[Any]] = {
+            "squares": [kept],
+            "coded": [kept, (self.codes or {}).get("stride")],
+            "group_start": [units + 1],
+        }
         end = self._place("rows", PAGE, self._dtype, [kept, self._stride])
         for name in self._waiting:
             end = self._place(name, end, np.dtype(np.float64), shapes[name])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from ... import _core
 from ...data.cells import changed
 from ...data.data import Data
 from ...samplers.base import batch_arguments
+from ...samplers.batches.gap_tables import most_members
 from ...samplers.conjugate.noised_sums import exact_sum
 
 Sums = npt.NDArray[np.int64]
@@ -41,10 +43,13 @@ class CellSums:
                 **_rows(self._data), **target, seed=0, squares=self._data.row_squares(), **_weights(self._data)
             )
             return
-        groups = {} if self._data._group_start is None else {"group_start": self._data._group_start}
         self._shard = _core.ShardSums(
             _core.Target(
-                **_rows(self._data), **target, **groups, squares=self._data.row_squares(), coded=self._data._coded
+                **_rows(self._data),
+                **target,
+                group_start=self._data._group_start,
+                squares=self._data.row_squares(),
+                coded=self._data._coded,
             )
         )
         if self._kind == "query":
@@ -68,7 +73,9 @@ class CellSums:
         facts = dict(query)
         rate = facts.pop("rate")
         units = max(1, self._data.public.n)
-        self._shard.start_queries(**facts, **batch_arguments(_core, facts["sampling"], units, 0, rate))
+        gaps = None if facts["sampling"] == "full" else _gaps(rate)
+        most = 0 if gaps is None else most_members(units, rate)
+        self._shard.start_queries(**facts, gaps=gaps, most=most)
 
     def _statistics(self) -> Sums:
         settings, public = self._task["settings"], self._data.public
@@ -82,6 +89,11 @@ class CellSums:
             settings.clip,
             self._task["unit"],
         )
+
+
+@lru_cache(maxsize=4)  # all cells of a process share it
+def _gaps(rate: float) -> Any:
+    return batch_arguments(_core, "poisson", 1, 0, rate)["gaps"]
 
 
 def cell_sums(data: Data, task: Mapping[str, Any], first_unit: int, key: bytes | None) -> CellSums:

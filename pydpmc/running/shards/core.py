@@ -80,8 +80,8 @@ class ShardedCore:
         options.pop("most")
         if sampling == "without_replacement":
             raise InvalidArgument(
-                "sampling: records in cells have no batches of a fixed size, because no cell knows how many of them are "
-                'its own; use sampling="poisson", or all records'
+                "sampling: records in cells have no batches of a fixed size, because no cell knows how many are its "
+                'own; use sampling="poisson", or all records'
             )
         run = _core.GradientRun(target.of_core, chains, **(options | {"sampling": "full", "gaps": None, "most": 0}))
         query = {name: options[name] for name in ("sampler", "parameters", "sampling", "clip", "room")}

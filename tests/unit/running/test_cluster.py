@@ -178,8 +178,8 @@ def test_what_clusters_refuse(client, folder, data):
         dp.Data.from_parquet(folder, clusters.schema(), client=client, cache="rows.dpmc")
     with pytest.raises(InvalidArgument, match="cells"):
         data.in_cells(3)
+    plan = plan_of(data, dp.SGLD(steps=5, sampling="without_replacement", batch_size=20))
     with pytest.raises(InvalidArgument, match="fixed size"):
-        plan = plan_of(data, dp.SGLD(steps=5, sampling="without_replacement", batch_size=20))
         plan.run(data, progress=False, anyway=True)
 
 

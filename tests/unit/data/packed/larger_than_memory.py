@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from peak_memory import Peak, anonymous
 
 import pydpmc as dp
-from peak_memory import Peak, anonymous
 
 rows, columns = int(sys.argv[1]), int(sys.argv[2])
 folder = Path(tempfile.mkdtemp(dir=sys.argv[3]))
@@ -49,7 +49,7 @@ with Peak() as opening:
     dp.Data.from_cache(folder / "rows.dpmc")
 print(f"{packing.largest:.0f} {running.largest:.0f} {opening.largest:.0f}")
 print(
-    f"now {anonymous():.0f}, grew by {packing.largest - packing.before:.0f} and {running.largest - running.before:.0f} MB; "
+    f"now {anonymous():.0f}, more {packing.largest - packing.before:.0f}, {running.largest - running.before:.0f} MB; "
     f"packing {packed - started:.1f} s, running {ran - packed:.1f} s, opening {time.perf_counter() - ran:.1f} s; "
     f"{(folder / 'rows.dpmc').stat().st_size / 2**20:.0f} MB in the file",
     file=sys.stderr,

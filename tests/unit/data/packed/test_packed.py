@@ -1,4 +1,4 @@
-"""Packed files hold what `Data` would hold in memory, bit by bit, and are refused if they are not as they were written."""
+"""Packed files hold what `Data` would hold in memory, bit by bit; one that is not as it was written is refused."""
 
 import subprocess
 import sys
@@ -39,7 +39,7 @@ def schema_of_words(**options):
 def assert_same(one, other):
     assert one.public == other.public
     for a, b in ((one._rows, other._rows), (one.row_squares(), other.row_squares())):
-        assert a.dtype == b.dtype and a.shape == b.shape
+        assert (a.dtype, a.shape) == (b.dtype, b.shape)
         assert np.ascontiguousarray(a).tobytes() == np.ascontiguousarray(b).tobytes()
     assert (one._coded is None) == (other._coded is None)
     if one._coded is not None:
@@ -124,11 +124,11 @@ def test_a_truncated_changed_or_foreign_file_is_refused(packed):
     good = packed.read_bytes()
     for place in (9, 17, 33, 65, 4096, 4096 + 8 * 200, len(good) - 300, len(good) - 1):
         packed.write_bytes(good[:place] + bytes([good[place] ^ 1]) + good[place + 1 :])
-        with pytest.raises(CacheError, match="damaged|version|no file of packed"):
+        with pytest.raises(CacheError, match=r"damaged|version|no file of packed"):
             dp.Data.from_cache(packed)
     for short in (good[:-1], good[:5000], good[:100], b"", good + b"\0"):
         packed.write_bytes(short)
-        with pytest.raises(CacheError, match="damaged|no file of packed"):
+        with pytest.raises(CacheError, match=r"damaged|no file of packed"):
             dp.Data.from_cache(packed)
     packed.write_bytes(b"PAR1" + good[4:])
     with pytest.raises(CacheError, match="no file of packed records"):
@@ -159,7 +159,7 @@ def test_rows_beyond_their_bounds_are_refused_even_with_a_digest_that_fits(packe
         content[4096:4104] = np.array([50.0]).tobytes()
 
     resealed(packed, far)
-    with pytest.raises(CacheError, match="norms|bounds"):
+    with pytest.raises(CacheError, match=r"norms|bounds"):
         dp.Data.from_cache(packed)
     packed.write_bytes(good)
     offset = dp.Data.from_cache(packed)._mapping.header["arrays"]["coded"][0]
@@ -192,9 +192,13 @@ def test_a_file_of_other_records_or_declarations_is_refused(packed):
 def test_a_damaged_file_charges_nothing(packed, tmp_path):
     ledger = dp.Ledger(tmp_path / "study.ledger.db", epsilon=1.0, delta=1e-6)
     packed.write_bytes(packed.read_bytes()[:-1])
-    with pytest.raises(CacheError):
+
+    def study():
         data = dp.Data.from_parquet(packed.with_name("t.parquet"), schema_of_words(), cache=packed)
         dp.sample(dp.LogisticRegression(), data, epsilon=0.5, delta=1e-6, ledger=ledger)
+
+    with pytest.raises(CacheError):
+        study()
     assert ledger.history() == ()
 
 
