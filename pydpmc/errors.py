@@ -69,6 +69,14 @@ class CheckpointError(PydpmcError, ValueError):
     """A checkpoint is damaged, or belongs to another run."""
 
 
+class CacheError(PydpmcError, ValueError):
+    """A file of packed records is damaged, was changed, or belongs to other records; nothing was run."""
+
+
+class ClusterError(PydpmcError, RuntimeError):
+    """A cluster cannot be used, or what its workers answered cannot be trusted; no sum of it was used."""
+
+
 class PoorPlanWarning(UserWarning):
     """A plan will run, but public facts say that its result may disappoint."""
 

@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "bind/halves.hpp"
 #include "bind/sampling.hpp"
 #include "bind/target.hpp"
 #include "threads/turn.hpp"
@@ -52,7 +53,7 @@ class BoundRun {
   BoundRun(TargetHandle target, ChainsHandle chains, int proposal, double radius, std::vector<double> factor,
            double shift_per_clip, double clip, int bits, int64_t batch, double v_max, double c, double x_max,
            std::vector<double> atoms, std::vector<double> weights, std::shared_ptr<GapTables> gaps,
-           int64_t most)
+           int64_t most, bool cached)
       : target_(std::move(target)), chains_(std::move(chains)) {
     target_->require_no_network();
     const Target& of = target_->target();
@@ -60,11 +61,12 @@ class BoundRun {
     require(factor.size() == d || factor.size() == d * d, "factor must be a diagonal or a square matrix");
     require(proposal >= 0 && proposal <= 3 && radius > 0, "unknown proposal");
     require(!of.records.group_start || batch == 0, "groups have no minibatch test");
-    run_ =
-        std::make_unique<BarkerRun>(of, chains_->of(of),
-                                    barker_of(shift_per_clip, clip, bits, batch, units(), v_max, c, x_max,
-                                              std::move(atoms), std::move(weights), std::move(gaps), most),
-                                    Proposal{static_cast<ProposalKind>(proposal), radius, std::move(factor)});
+    run_ = std::make_unique<BarkerRun>(
+        of, chains_->of(of),
+        barker_of(shift_per_clip, clip, bits, batch, units(), v_max, c, x_max, std::move(atoms),
+                  std::move(weights), std::move(gaps), most),
+        Proposal{static_cast<ProposalKind>(proposal), radius, std::move(factor)}, cached);
+    full_ = batch == 0;
   }
 
   void advance(int64_t steps, int threads, int64_t block) {
@@ -85,10 +87,27 @@ class BoundRun {
     return out;
   }
 
+  // theta and proposal of every chain.
+  Array wanted() {
+    require(full_, "a minibatch test has no sums over all records");
+    return as_rows(run_->wanted(), 2 * chain_count());
+  }
+
+  void absorb(const Sums& sums) {
+    require_sums(sums, chain_count(), 2);
+    const Turn turn(turns_);
+    std::vector<RatioSum> ratios;
+    for (py::ssize_t c = 0; c < sums.shape(0); ++c) ratios.push_back({sums.at(c, 0), 0, sums.at(c, 1)});
+    run_->absorb(ratios.data());
+  }
+
   BarkerRun& run() { return *run_; }
   int64_t units() const { return target_->records().units(); }
 
  private:
+  size_t chain_count() const { return static_cast<size_t>(chains_->init().shape(0)); }
+
+  bool full_ = false;
   TargetHandle target_;
   ChainsHandle chains_;
   std::unique_ptr<BarkerRun> run_;
@@ -106,13 +125,15 @@ void bind_barker(py::module_& m) {
   py::class_<BoundRun>(m, "BarkerRun")
       .def(py::init<TargetHandle, ChainsHandle, int, double, std::vector<double>, double, double, int,
                     int64_t, double, double, double, std::vector<double>, std::vector<double>,
-                    std::shared_ptr<GapTables>, int64_t>(),
+                    std::shared_ptr<GapTables>, int64_t, bool>(),
            py::arg("target"), py::arg("chains"), py::kw_only(), py::arg("proposal"), py::arg("radius"),
            py::arg("factor"), py::arg("shift_per_clip"), py::arg("clip"), py::arg("bits"), py::arg("batch"),
            py::arg("v_max"), py::arg("c"), py::arg("x_max"), py::arg("atoms"), py::arg("weights"),
-           py::arg("gaps") = py::none(), py::arg("most") = 0)
+           py::arg("gaps") = py::none(), py::arg("most") = 0, py::arg("cached") = true)
       .def("advance", &BoundRun::advance, py::arg("steps"), py::arg("threads"), py::arg("block"))
       .def("stop", [](BoundRun& r) { r.run().stop(); })
+      .def("wanted", &BoundRun::wanted)
+      .def("absorb", &BoundRun::absorb, py::arg("sums").noconvert())
       .def("state", [](BoundRun& r) { return r.run().state(); })
       .def(
           "restore",

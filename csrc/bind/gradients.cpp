@@ -10,7 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "bind/sampling.hpp"
+#include "bind/halves.hpp"
+#include "bind/queries.hpp"
 #include "bind/target.hpp"
 #include "threads/turn.hpp"
 
@@ -19,24 +20,6 @@ namespace py = pybind11;
 namespace pydpmc {
 
 namespace {
-
-Sampling sampling_of(const std::string& name) {
-  if (name == "full") return Sampling::full;
-  if (name == "without_replacement") return Sampling::without_replacement;
-  if (name == "poisson") return Sampling::poisson;
-  throw std::invalid_argument("unknown sampling: " + name);
-}
-
-constexpr double smallest = 0x1p-200, largest = 0x1p200;  // far from underflow and overflow of the grid step
-
-// At every noise level the grid must be finer than the noise, and each record's integers must fit. Public
-// numbers alone decide this.
-void require_grids(const QuerySpec& query, const std::vector<double>& noise) {
-  for (double sd : noise) {
-    require(sd >= smallest && sd <= largest, "noise must lie between 2^-200 and 2^200");
-    require(grid_bits(query, sd) >= 1, "clip is too large for its noise");
-  }
-}
 
 class BoundGradientRun {
  public:
@@ -57,13 +40,14 @@ class BoundGradientRun {
                           room,
                           moments_of(sampler, given, static_cast<size_t>(model.dim))};
     require(static_cast<double>(records.units()) <= room, "room must be for all units");
-    require(clip >= smallest && clip <= largest, "clip must lie between 2^-200 and 2^200");
+    require(clip >= smallest_query && clip <= largest_query, "clip must lie between 2^-200 and 2^200");
     require(step_size.size() == noise.size() && !noise.empty(),
             "step_size and noise need one entry per step");
     if (query.sampling != Sampling::full) require_sampling(query.gaps.get(), most, records.units());
     require(query.sampling != Sampling::without_replacement || (batch >= 1 && batch <= most),
             "batch must be 1 to most");
     require_grids(query, noise);
+    steps_ = static_cast<int64_t>(noise.size());
     require(!query.moments.taken() || (model.predictors == 1 && !records.group_start),
             "second moments are taken of single records with one predictor");
     run_ = std::make_unique<GradientRun>(target_->target(), chains_->of(target_->target()), query, weight,
@@ -93,14 +77,40 @@ class BoundGradientRun {
     return words;
   }
 
+  Array wanted() const { return as_rows(run_->wanted(), chain_count()); }
+  double noise() const {
+    require(run_->steps_done() < steps_, "all steps are done");
+    return run_->noise();
+  }
+
+  void absorb(const Sums& sums) {
+    require_sums(sums, chain_count(), run_->released());
+    require(run_->steps_done() < steps_, "all steps are done");
+    const Turn turn(turns_);
+    run_->absorb(sums.data());
+  }
+
+  std::vector<py::bytes> cell_keys(int cells) {
+    require(cells >= 1 && cells <= 1024, "cells must be 1 to 1024");
+    std::vector<py::bytes> keys;
+    for (Key& key : run_->cell_keys(cells)) {
+      keys.emplace_back(reinterpret_cast<const char*>(key.words), sizeof key.words);
+      wipe(key);
+    }
+    return keys;
+  }
+
   void stop() { run_->stop(); }
   int64_t steps_done() const { return run_->steps_done(); }
   std::vector<double> state() { return run_->state(); }
   void restore(const std::vector<double>& state, int64_t done) { run_->restore(state, done); }
 
  private:
+  size_t chain_count() const { return static_cast<size_t>(chains_->init().shape(0)); }
+
   TargetHandle target_;
   ChainsHandle chains_;
+  int64_t steps_ = 0;
   std::unique_ptr<GradientRun> run_;
   Turns turns_;
 };
@@ -121,6 +131,10 @@ void bind_gradients(py::module_& m) {
            py::arg("most"), py::arg("weight"), py::arg("step_size"), py::arg("noise"))
       .def("advance", &Run::advance, py::arg("steps"), py::arg("threads"), py::arg("block"))
       .def("stop", &Run::stop)
+      .def("wanted", &Run::wanted)
+      .def_property_readonly("noise", &Run::noise)
+      .def("absorb", &Run::absorb, py::arg("sums").noconvert())
+      .def("cell_keys", &Run::cell_keys, py::arg("cells"))
       .def("state", &Run::state)
       .def("restore", &Run::restore, py::arg("state"), py::arg("steps_done"))
       .def("audit", &Run::audit, py::arg("theta"), py::arg("first"), py::arg("count"))

@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "bind/halves.hpp"
 #include "bind/target.hpp"
 #include "threads/turn.hpp"
 
@@ -56,7 +57,7 @@ class BoundLangevinRun {
   BoundLangevinRun(TargetHandle target, ChainsHandle chains, double step_size, int64_t steps, double weight,
                    double clip, double gradient_unit, const std::vector<double>& centre,
                    const std::vector<double>& radius)
-      : target_(std::move(target)), chains_(std::move(chains)) {
+      : target_(std::move(target)), chains_(std::move(chains)), steps_(steps) {
     target_->require_single_records();
     target_->require_listed();
     target_->require_no_network();
@@ -78,12 +79,24 @@ class BoundLangevinRun {
     run_->advance(steps, threads, block);
   }
 
+  Array wanted() { return as_rows(run_->wanted(), chain_count()); }
+
+  void absorb(const Sums& sums) {
+    require_sums(sums, chain_count(), static_cast<size_t>(target_->target().model.dim));
+    require(run_->steps_done() < steps_, "all steps are done");
+    const Turn turn(turns_);
+    run_->absorb(sums.data());
+  }
+
   void stop() { run_->stop(); }
   int64_t steps_done() const { return run_->steps_done(); }
 
  private:
+  size_t chain_count() const { return static_cast<size_t>(chains_->init().shape(0)); }
+
   TargetHandle target_;
   ChainsHandle chains_;
+  int64_t steps_;
   std::unique_ptr<LangevinRun> run_;
   Turns turns_;
 };
@@ -102,5 +115,7 @@ void bind_langevin(py::module_& m) {
            py::arg("weight"), py::arg("clip"), py::arg("gradient_unit"), py::arg("centre"), py::arg("radius"))
       .def("advance", &Run::advance, py::arg("steps"), py::arg("threads"), py::arg("block"))
       .def("stop", &Run::stop)
+      .def("wanted", &Run::wanted)
+      .def("absorb", &Run::absorb, py::arg("sums").noconvert())
       .def_property_readonly("steps_done", &Run::steps_done);
 }

@@ -19,6 +19,7 @@ void bind_kernels(py::module_& m);
 void bind_passes(py::module_& m);
 void bind_nuts(py::module_& m);
 void bind_newton(py::module_& m);
+void bind_shard_sums(py::module_& m);
 
 PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
   m.doc() = "The compiled core of pydpmc. Private: use the package.";
@@ -38,4 +39,5 @@ PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
   bind_passes(m);
   bind_nuts(m);
   bind_newton(m);
+  bind_shard_sums(m);
 }

@@ -12,6 +12,7 @@
 #include <tuple>
 #include <vector>
 
+#include "bind/halves.hpp"
 #include "bind/look_checks.hpp"
 #include "bind/target.hpp"
 #include "models/facts.hpp"
@@ -27,12 +28,13 @@ class BoundNewtonRun {
  public:
   BoundNewtonRun(RowsArray rows, int columns, bool has_target, const std::string& model, bool intercept,
                  std::array<double, 2> constants, int dim, std::optional<uint64_t> seed,
-                 std::optional<Array> weights)
-      : rows_(std::move(rows)), weights_(std::move(weights)) {
+                 std::optional<Array> weights, Squares squares)
+      : rows_(std::move(rows)), weights_(std::move(weights)), squares_(std::move(squares)) {
     Records records = records_of(rows_, columns, has_target);
     require(!weights_ || (weights_->ndim() == 1 && weights_->size() == records.n),
             "weights needs one entry per row");
     if (weights_) records.weights = weights_->data();
+    records.squares = squares_of_rows(squares_, records.n);
     const ModelSpec spec = model_of(model, records, intercept, constants, dim);
     require(has_look(spec.kind), "the model has no look");
     require(dim <= most_look_dim, "too many parameters for a look");
@@ -56,6 +58,42 @@ class BoundNewtonRun {
       py::gil_scoped_release nogil;
       released = run_->look(spec, theta, threads, block);
     }
+    return Array(static_cast<py::ssize_t>(released.size()), released.data());
+  }
+
+  // Exact sums as pairs (high, low) of high 2^40 + low, so that those of several shards can be added.
+  Sums sums(const std::vector<double>& theta, double clip, double sigma, double curvature_clip, double tau,
+            double largest_square, std::array<double, 2> limits, bool outer, std::vector<int> block_of,
+            int threads, int64_t block) {
+    const LookSpec spec{
+        clip, sigma, curvature_clip, tau, largest_square, {limits[0], limits[1]}, outer, std::move(block_of)};
+    check(spec, theta, threads, block);
+    std::vector<Int128> found;
+    {
+      py::gil_scoped_release nogil;
+      found = run_->sums(spec, theta, threads, block);
+    }
+    Sums out({static_cast<py::ssize_t>(found.size()), py::ssize_t{2}});
+    for (size_t j = 0; j < found.size(); ++j) {
+      out.mutable_at(static_cast<py::ssize_t>(j), 0) = static_cast<int64_t>(found[j] >> 40);
+      out.mutable_at(static_cast<py::ssize_t>(j), 1) =
+          static_cast<int64_t>(found[j] & ((Int128{1} << 40) - 1));
+    }
+    return out;
+  }
+
+  Array absorb(const Sums& sums, double clip, double sigma, double curvature_clip, double tau,
+               double largest_square, std::array<double, 2> limits, bool outer, std::vector<int> block_of) {
+    const LookSpec spec{
+        clip, sigma, curvature_clip, tau, largest_square, {limits[0], limits[1]}, outer, std::move(block_of)};
+    require_look(spec, run_->model());
+    const size_t width = look_width(curvature_dim(run_->model()));
+    require_sums(sums, static_cast<size_t>(run_->model().dim) + width * width, 2);
+    const Turn turn(turns_);
+    std::vector<Int128> all;
+    for (py::ssize_t j = 0; j < sums.shape(0); ++j)
+      all.push_back(Int128{sums.at(j, 0)} * (Int128{1} << 40) + sums.at(j, 1));
+    const std::vector<double> released = run_->absorb(spec, all);
     return Array(static_cast<py::ssize_t>(released.size()), released.data());
   }
 
@@ -97,6 +135,7 @@ class BoundNewtonRun {
 
   RowsArray rows_;
   std::optional<Array> weights_;
+  Squares squares_;
   std::unique_ptr<NewtonRun> run_;
   Turns turns_;
 };
@@ -116,13 +155,18 @@ void bind_newton(py::module_& m) {
   };
   py::class_<Run> bound(m, "NewtonRun");
   bound.def(py::init<RowsArray, int, bool, const std::string&, bool, std::array<double, 2>, int,
-                     std::optional<uint64_t>, std::optional<Array>>(),
+                     std::optional<uint64_t>, std::optional<Array>, Squares>(),
             py::kw_only(), py::arg("rows").noconvert(), py::arg("columns"), py::arg("has_target"),
             py::arg("model"), py::arg("intercept"), py::arg("constants"), py::arg("dim"), py::arg("seed"),
-            py::arg("weights").noconvert() = py::none());
+            py::arg("weights").noconvert() = py::none(), py::arg("squares").noconvert() = py::none());
   with_spec(bound, "look", &Run::look, "The noised gradient and upper triangle of the curvature at theta.");
   with_spec(bound, "bare", &Run::bare,
             "For tests: the same without noise, in integers of the noise's grid. Not private.");
+  with_spec(bound, "sums", &Run::sums, "One half of a look: exact sums over these records. Not private.");
+  bound.def("absorb", &Run::absorb, py::arg("sums").noconvert(), py::kw_only(), py::arg("clip"),
+            py::arg("sigma"), py::arg("curvature_clip"), py::arg("tau"), py::arg("largest_square"),
+            py::arg("limits"), py::arg("outer"), py::arg("block_of"),
+            "The other half: the noised look made of the sums over all records.");
   bound.def_property_readonly("taken", &Run::taken);
   bound.def("stop", &Run::stop, "From another thread: the look under way returns nothing.");
 }

@@ -105,6 +105,7 @@ void bind_stream(py::module_& m) {
   purposes["trajectory"] = static_cast<int>(Purpose::trajectory);
   purposes["adaptation"] = static_cast<int>(Purpose::adaptation);
   purposes["look"] = static_cast<int>(Purpose::look);
+  purposes["cell"] = static_cast<int>(Purpose::cell);
   purposes["test"] = static_cast<int>(Purpose::test);
   m.attr("purposes") = purposes;
   m.def("log_streams", &log_streams, py::arg("on"), "For tests: forgets the log, and begins one or ends it.");

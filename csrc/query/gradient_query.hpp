@@ -59,14 +59,26 @@ class alignas(64) GradientQuery {  // one per chain, on cache lines of its own
   void operator()(const Key& key, uint32_t chain, uint64_t step, const double* theta, double sd, Team& team,
                   int first_thread, Workspaces& workspaces, std::vector<double>& out,
                   StreamUse* use = nullptr) noexcept {
+    sum(key, chain, step, theta, sd, team, first_thread, workspaces, use);
+    absorb(key, chain, step, sd, workspaces.sums(first_thread), out, use);
+  }
+
+  // What is wanted of these records: their sums on the grid, which the team's first workspace holds
+  // afterwards.
+  void sum(const Key& key, uint32_t chain, uint64_t step, const double* theta, double sd, Team& team,
+           int first_thread, Workspaces& workspaces, StreamUse* use = nullptr) noexcept {
+    sum(key, chain, step, theta, step_grid(spec_, model_, records_, sd), team, first_thread, workspaces, use);
+  }
+
+  // Adds the noise, once, to the sums over all records, wherever they were taken.
+  void absorb(const Key& key, uint32_t chain, uint64_t step, double sd, const int64_t* sums,
+              std::vector<double>& out, StreamUse* use = nullptr) noexcept {
     const StepGrid grid = step_grid(spec_, model_, records_, sd);
     const double unit = std::ldexp(sd, -grid.bits);
-    sum(key, chain, step, theta, grid, team, first_thread, workspaces, use);
     Stream stream(key, Purpose::noise, chain, step);
     const size_t noised = spec_.moments.noised ? noise_.size() : static_cast<size_t>(model_.dim);
     fill_rounded_normal(stream, noise_.data(), noised);
     if (use) use->noise = stream.words_used();
-    const int64_t* sums = workspaces.sums(first_thread);
     // floor() lowers the noise by half a grid step on average, which is added back. Shifting a floor right
     // gives the floor on a coarser grid.
     for (size_t j = 0; j < noise_.size(); ++j) {

@@ -24,6 +24,7 @@ enum class Purpose : std::uint8_t {
   noise = 5,
   diffusion = 6,    // noise that no guarantee relies on
   look = 7,         // noise on gradient and curvature
+  cell = 8,         // keys of the cells of a table
   trajectory = 16,  // of NUTS: momenta, directions, choices among states
   adaptation = 17,  // starts of NUTS, and its search for a step size
   test = 255

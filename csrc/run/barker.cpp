@@ -9,7 +9,7 @@
 
 namespace pydpmc {
 
-BarkerRun::BarkerRun(Target target, const Chains& chains, Barker barker, Proposal proposal)
+BarkerRun::BarkerRun(Target target, const Chains& chains, Barker barker, Proposal proposal, bool cached)
     : target_(std::move(target)),
       barker_(std::move(barker)),
       proposal_(std::move(proposal)),
@@ -18,6 +18,7 @@ BarkerRun::BarkerRun(Target target, const Chains& chains, Barker barker, Proposa
       generation_(fork_generation()),
       chains_(static_cast<size_t>(chains.count)),
       draws_(chains.draws),
+      cached_(cached),
       slopes_stride_(slopes_size(target_.model)) {
   const size_t dim = static_cast<size_t>(target_.model.dim);
   const size_t n = static_cast<size_t>(target_.records.n);
@@ -29,8 +30,8 @@ BarkerRun::BarkerRun(Target target, const Chains& chains, Barker barker, Proposa
     chain.direction = apart(dim);
     chain.log_prior = log_prior(target_.prior, chain.theta.data());
     if (barker_.batch == 0) {
-      chain.loglik.resize(n);
-      chain.proposed_loglik.resize(n);
+      chain.loglik.resize(cached_ ? n : 0);
+      chain.proposed_loglik.resize(cached_ ? n : 0);
     } else {
       chain.samples =
           std::make_unique<StepSamples>(Subsampler(barker_.gaps, n, static_cast<uint64_t>(barker_.most)),
@@ -48,6 +49,7 @@ void BarkerRun::advance(int64_t steps, int threads, int64_t block) {
   rekey_after_fork(key_, key_is_secret_, generation_);
   threads = std::clamp(threads, 1, most_threads);
   slopes_.resize(static_cast<size_t>(threads) * slopes_stride_);
+  if (!cached_) logliks_ = BlockLogliks(target_.records, block, threads);
   for_each_chain(static_cast<int64_t>(chains_.size()), target_.records.units(), block, threads,
                  barker_.batch == 0, stop_, [&](uint32_t id, Team& team, int first_thread) {
                    advance_chain(id, steps, team, first_thread);
@@ -63,7 +65,7 @@ void BarkerRun::advance(int64_t steps, int threads, int64_t block) {
 
 void BarkerRun::advance_chain(uint32_t id, int64_t steps, Team& team, int first_thread) {
   Chain& chain = chains_[id];
-  if (!logliks_known_ && barker_.batch == 0) refresh_loglik(chain, team, first_thread);
+  if (!logliks_known_ && barker_.batch == 0 && cached_) refresh_loglik(chain, team, first_thread);
   draw_next_batch(chain, id, static_cast<uint64_t>(done_));
   for (int64_t t = done_; t < done_ + steps && !stop_.requested(); ++t) {
     step(chain, id, static_cast<uint64_t>(t), team, first_thread);
@@ -72,10 +74,17 @@ void BarkerRun::advance_chain(uint32_t id, int64_t steps, Team& team, int first_
 }
 
 void BarkerRun::step(Chain& chain, uint32_t id, uint64_t step, Team& team, int first_thread) {
+  propose_move(chain, id, step);
+  absorb(chain, id, step, ratios(chain, id, step, team, first_thread));
+}
+
+void BarkerRun::propose_move(Chain& chain, uint32_t id, uint64_t step) {
   Stream walk(key_, Purpose::proposal, id, step);
   propose(proposal_, walk, chain.theta, chain.direction, chain.proposal);
+}
+
+void BarkerRun::absorb(Chain& chain, uint32_t id, uint64_t step, const RatioSum& r) {
   const double proposed_prior = log_prior(target_.prior, chain.proposal.data());
-  const RatioSum r = ratios(chain, id, step, team, first_thread);
   chain.clipped += r.clipped;
   Stream coin(key_, Purpose::accept, id, step);
   if (!accepts(barker_, r, proposed_prior - chain.log_prior, coin)) return;
@@ -95,6 +104,10 @@ RatioSum BarkerRun::ratios(Chain& chain, uint32_t id, uint64_t step, Team& team,
         {chain.batch.data(), barker_.batch, 0, chain.next_batch.data(), barker_.batch}, barker_.grid);
   }
   return team.sum([&](int thread, int64_t begin, int64_t end) noexcept {
+    if (!cached_)
+      return block_ratio(target_.model, target_.records, chain.theta.data(), chain.proposal.data(),
+                         slopes_of(first_thread + thread), begin, end, barker_.grid,
+                         logliks_.of(first_thread + thread));
     return kernel.full_ratio(target_.model, target_.records, chain.proposal.data(),
                              slopes_of(first_thread + thread), begin, end, chain.loglik.data(),
                              chain.proposed_loglik.data(), barker_.grid);
@@ -142,7 +155,8 @@ std::vector<uint8_t> BarkerRun::audit(const std::vector<double>& theta, const st
   Team alone(target_.records.units(), block, 1, stop_);
   chain.theta = theta;
   chain.proposal = proposal;
-  if (barker_.batch == 0) refresh_loglik(chain, alone, 0);
+  if (!cached_) logliks_ = BlockLogliks(target_.records, block, 1);
+  if (barker_.batch == 0 && cached_) refresh_loglik(chain, alone, 0);
   draw_next_batch(chain, 0, static_cast<uint64_t>(first));
   const double prior_ratio =
       log_prior(target_.prior, proposal.data()) - log_prior(target_.prior, theta.data());

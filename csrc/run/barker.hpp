@@ -8,6 +8,7 @@
 #include "concepts.hpp"
 #include "isa/dispatch.hpp"
 #include "models/target.hpp"
+#include "query/block_ratio.hpp"
 #include "random/key.hpp"
 #include "random/sampling/step_samples.hpp"
 #include "run/chains.hpp"
@@ -30,7 +31,9 @@ struct alignas(cache_line) Chain {
 
 class BarkerRun {
  public:
-  BarkerRun(Target target, const Chains& chains, Barker barker, Proposal proposal);
+  // Without `cached` no log-likelihood is kept from step to step: twice the work in memory that does not grow
+  // with the records.
+  BarkerRun(Target target, const Chains& chains, Barker barker, Proposal proposal, bool cached = true);
   ~BarkerRun() { wipe(key_); }
   BarkerRun(const BarkerRun&) = delete;
   BarkerRun& operator=(const BarkerRun&) = delete;
@@ -47,6 +50,11 @@ class BarkerRun {
   std::vector<double> state() const;
   void restore(const std::vector<double>& state, int64_t steps_done);
 
+  // The two halves of a step of all chains on all records, which are elsewhere: sums of ratios are wanted
+  // from theta to the proposal, both of every chain, and are absorbed chain by chain.
+  std::vector<double> wanted();
+  void absorb(const RatioSum* ratios);
+
   std::vector<int64_t> accepted() const;
   int64_t clipped() const;
 
@@ -59,6 +67,8 @@ class BarkerRun {
   // `first_thread` is the first of the team's workspaces; chains that run in parallel are teams of one.
   void advance_chain(uint32_t id, int64_t steps, Team& team, int first_thread);
   void step(Chain& chain, uint32_t id, uint64_t step, Team& team, int first_thread);
+  void propose_move(Chain& chain, uint32_t id, uint64_t step);
+  void absorb(Chain& chain, uint32_t id, uint64_t step, const RatioSum& ratios);
   RatioSum ratios(Chain& chain, uint32_t id, uint64_t step, Team& team, int first_thread);
   void draw_next_batch(Chain& chain, uint32_t id, uint64_t step);
   std::vector<int64_t> each_clipped() const;
@@ -76,8 +86,10 @@ class BarkerRun {
   int64_t done_ = 0;
   bool logliks_known_ = false;
   Stop stop_;
+  bool cached_;
   size_t slopes_stride_;
   std::vector<double> slopes_;  // one workspace per thread
+  BlockLogliks logliks_;
 };
 
 }  // namespace pydpmc

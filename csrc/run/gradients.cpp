@@ -13,20 +13,6 @@ AnyGradientSampler at_rest(const AnyGradientSampler& sampler, size_t dim) {
   return started;
 }
 
-// A sampler that fits a law draws from it after its last step, from a stream that no step has.
-void draw_from_law(const GradientChain& chain, const Draws& draws, const Key& key, uint32_t id,
-                   int64_t steps) {
-  std::visit(
-      [&](const auto& sampler) {
-        if constexpr (requires(double* out, Stream& stream) { sampler.draw(out, stream); }) {
-          Stream stream(key, Purpose::diffusion, id, static_cast<uint64_t>(steps));
-          const size_t dim = chain.theta.size(), kept = static_cast<size_t>(draws.kept);
-          for (size_t k = 0; k < kept; ++k) sampler.draw(draws.out + (id * kept + k) * dim, stream);
-        }
-      },
-      chain.sampler);
-}
-
 }  // namespace
 
 GradientRun::GradientRun(Target target, const Chains& chains, const QuerySpec& query, double weight,
@@ -75,17 +61,38 @@ void GradientRun::advance_chain(uint32_t id, int64_t steps, Team& team, int firs
     step(chains_[id], id, t, team, first_thread);
     draws_.record(chains_[id].theta, id, t + 1);
   }
-  const int64_t all = static_cast<int64_t>(schedule_.step_size.size());
-  if (steps > 0 && done_ + steps == all && !stop_.requested())
-    draw_from_law(chains_[id], draws_, key_, id, all);
+  if (steps > 0 && !stop_.requested()) finish(id, done_ + steps);
+}
+
+// A sampler that fits a law draws from it after its last step, from a stream that no step has.
+void GradientRun::finish(uint32_t id, int64_t steps_done) {
+  if (steps_done != static_cast<int64_t>(schedule_.step_size.size())) return;
+  const GradientChain& chain = chains_[id];
+  std::visit(
+      [&](const auto& sampler) {
+        if constexpr (requires(double* out, Stream& stream) { sampler.draw(out, stream); }) {
+          Stream stream(key_, Purpose::diffusion, id, static_cast<uint64_t>(steps_done));
+          const size_t dim = chain.theta.size(), kept = static_cast<size_t>(draws_.kept);
+          for (size_t k = 0; k < kept; ++k) sampler.draw(draws_.out + (id * kept + k) * dim, stream);
+        }
+      },
+      chain.sampler);
 }
 
 // g = -grad log prior - (w N / b) G, G the noised sum of clipped gradients.
 void GradientRun::step(GradientChain& chain, uint32_t id, int64_t step, Team& team, int first_thread) {
-  const size_t t = static_cast<size_t>(step);
   StreamUse use;
-  (*chain.query)(key_, id, static_cast<uint64_t>(step), chain.theta.data(), schedule_.noise[t], team,
-                 first_thread, *workspaces_, chain.noised_sum, trace_ ? &use : nullptr);
+  chain.query->sum(key_, id, static_cast<uint64_t>(step), chain.theta.data(),
+                   schedule_.noise[static_cast<size_t>(step)], team, first_thread, *workspaces_,
+                   trace_ ? &use : nullptr);
+  absorb(chain, id, step, workspaces_->sums(first_thread), use);
+}
+
+void GradientRun::absorb(GradientChain& chain, uint32_t id, int64_t step, const int64_t* sums,
+                         StreamUse& use) {
+  const size_t t = static_cast<size_t>(step);
+  chain.query->absorb(key_, id, static_cast<uint64_t>(step), schedule_.noise[t], sums, chain.noised_sum,
+                      trace_ ? &use : nullptr);
   prior_slopes_(chain.theta.data(), chain.gradient.data(), chain.scratch.data());
   for (size_t j = 0; j < chain.theta.size(); ++j)
     chain.gradient[j] = -chain.gradient[j] - weight_ * chain.noised_sum[j];

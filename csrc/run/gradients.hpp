@@ -32,7 +32,10 @@ class GradientRun {
  public:
   GradientRun(Target target, const Chains& chains, const QuerySpec& query, double weight, Schedule schedule,
               const AnyGradientSampler& sampler);
-  ~GradientRun() { wipe(key_); }
+  ~GradientRun() {
+    wipe(key_);
+    wipe(sampling_);
+  }
   GradientRun(const GradientRun&) = delete;
   GradientRun& operator=(const GradientRun&) = delete;
 
@@ -50,12 +53,22 @@ class GradientRun {
   std::vector<double> audit(const std::vector<double>& theta, int64_t first, int64_t count);
   size_t released() const { return released_; }
 
+  // The two halves of a step of all chains, for records that are elsewhere: what is wanted of them, namely
+  // sums at the chains' thetas at this noise, and what becomes of the sums, chain by chain.
+  std::vector<double> wanted() const;
+  double noise() const { return schedule_.noise[static_cast<size_t>(done_)]; }
+  void absorb(const int64_t* sums);
+  // Keys of the cells' samples, from which the noise cannot be computed unless a seed was given.
+  std::vector<Key> cell_keys(int cells);
+
   // Advances, and reports how many words each step took from its streams: for tests.
   std::vector<StreamUse> traced(int64_t steps);
 
  private:
+  void finish(uint32_t id, int64_t steps_done);
   void advance_chain(uint32_t id, int64_t steps, Team& team, int first_thread);
   void step(GradientChain& chain, uint32_t id, int64_t step, Team& team, int first_thread);
+  void absorb(GradientChain& chain, uint32_t id, int64_t step, const int64_t* sums, StreamUse& use);
 
   Target target_;
   PriorSlopes prior_slopes_;
@@ -67,6 +80,8 @@ class GradientRun {
   Key key_;
   bool key_is_secret_;
   uint64_t generation_;
+  Key sampling_{};
+  bool has_sampling_ = false;
   std::vector<GradientChain> chains_;
   Draws draws_;
   int64_t done_ = 0;

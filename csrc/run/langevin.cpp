@@ -22,8 +22,10 @@ LangevinRun::LangevinRun(Target target, const Chains& chains, const GradientGrid
       generation_(fork_generation()),
       chains_(static_cast<size_t>(chains.count)),
       out_(chains.draws.out) {
-  squares_ = squares_of(target_.records);
-  target_.records.squares = {squares_.data()};
+  if (!target_.records.squares) {
+    squares_ = squares_of(target_.records);
+    target_.records.squares = {squares_.data()};
+  }
   const size_t dim = static_cast<size_t>(target_.model.dim);
   for (size_t c = 0; c < chains_.size(); ++c) {
     chains_[c].resize(dim);
@@ -65,14 +67,20 @@ size_t LangevinRun::chains_at_once(int threads) const noexcept {
 void LangevinRun::step(size_t first, size_t count, int64_t step, Team& team, int first_thread) noexcept {
   Workspace& own = workspaces_[static_cast<size_t>(first_thread)];
   const size_t dim = static_cast<size_t>(target_.model.dim);
-  for (size_t c = 0; c < count; ++c)
-    for (size_t j = 0; j < dim; ++j) own.thetas[c * dim + j] = sampler_.theta(chains_[first + c][j]);
+  for (size_t c = 0; c < count; ++c) place(chains_[first + c], own.thetas.data() + c * dim);
   sum_gradients(count, team, first_thread);
-  for (size_t c = 0; c < count; ++c) {
-    Stream stream(key_, Purpose::noise, static_cast<uint32_t>(first + c), static_cast<uint64_t>(step));
-    fill_rounded_normal(stream, own.noise.data(), dim);
-    sampler_.step(chains_[first + c], target_.prior, own.sums.data() + c * dim, own.noise.data());
-  }
+  for (size_t c = 0; c < count; ++c) absorb(first + c, step, own.sums.data() + c * dim, own.noise);
+}
+
+void LangevinRun::place(const Chain& chain, double* theta) const noexcept {
+  for (size_t j = 0; j < chain.size(); ++j) theta[j] = sampler_.theta(chain[j]);
+}
+
+void LangevinRun::absorb(size_t chain, int64_t step, const int64_t* sums,
+                         std::vector<int64_t>& noise) noexcept {
+  Stream stream(key_, Purpose::noise, static_cast<uint32_t>(chain), static_cast<uint64_t>(step));
+  fill_rounded_normal(stream, noise.data(), chains_[chain].size());
+  sampler_.step(chains_[chain], target_.prior, sums, noise.data());
 }
 
 void LangevinRun::sum_gradients(size_t count, Team& team, int first_thread) noexcept {

@@ -27,6 +27,11 @@ class LangevinRun {
   void stop() noexcept { stop_.request(); }
   int64_t steps_done() const { return done_; }
 
+  // The two halves of a step of all chains, for records that are elsewhere: sums are wanted at the chains'
+  // thetas, which are secret, and are absorbed chain by chain.
+  std::vector<double> wanted();
+  void absorb(const int64_t* sums);
+
  private:
   using Chain = std::vector<int64_t>;  // its state
 
@@ -38,6 +43,8 @@ class LangevinRun {
 
   size_t chains_at_once(int threads) const noexcept;
   void step(size_t first, size_t count, int64_t step, Team& team, int first_thread) noexcept;
+  void place(const Chain& chain, double* theta) const noexcept;
+  void absorb(size_t chain, int64_t step, const int64_t* sums, std::vector<int64_t>& noise) noexcept;
   void sum_gradients(size_t count, Team& team, int first_thread) noexcept;
   void add_gradients(const double* thetas, size_t count, int64_t begin, int64_t end, Workspace& own) noexcept;
   void release() const noexcept;

@@ -1,6 +1,7 @@
 #include "run/newton.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "query/gradient_query.hpp"
 #include "threads/chains.hpp"
@@ -40,14 +41,15 @@ struct LookSums {
 NewtonRun::NewtonRun(const Records& records, const ModelSpec& model, Key key, bool key_is_secret)
     : records_(records),
       model_(model),
-      squares_(squares_of(records)),
       key_(key),
       key_is_secret_(key_is_secret),
       generation_(fork_generation()) {
+  if (records_.squares) return;
+  squares_ = squares_of(records);
   records_.squares = {squares_.data()};
 }
 
-std::vector<Int128> NewtonRun::bare(const LookSpec& spec, const std::vector<double>& theta, int threads,
+std::vector<Int128> NewtonRun::sums(const LookSpec& spec, const std::vector<double>& theta, int threads,
                                     int64_t block) {
   threads = std::clamp(threads, 1, most_threads);
   const LookPlan plan(spec, model_);
@@ -67,17 +69,34 @@ std::vector<Int128> NewtonRun::bare(const LookSpec& spec, const std::vector<doub
     LookSums::add(sums[k].all_sums, sums[0].all_sums);
     LookSums::add(sums[k].all_products, sums[0].all_products);
   }
+  std::vector<Int128> all = std::move(sums[0].all_sums);
+  all.insert(all.end(), sums[0].all_products.begin(), sums[0].all_products.end());
+  return all;
+}
+
+std::vector<Int128> NewtonRun::bare(const LookSpec& spec, const std::vector<double>& theta, int threads,
+                                    int64_t block) {
+  return onto_grid(spec, sums(spec, theta, threads, block));
+}
+
+std::vector<Int128> NewtonRun::onto_grid(const LookSpec& spec, const std::vector<Int128>& sums) const {
+  const LookPlan plan(spec, model_);
   std::vector<Int128> out(plan.released());
-  plan.onto_grid(sums[0].all_sums.data(), sums[0].all_products.data(), out.data());
+  plan.onto_grid(sums.data(), sums.data() + model_.dim, out.data());
   return out;
 }
 
 std::vector<double> NewtonRun::look(const LookSpec& spec, const std::vector<double>& theta, int threads,
                                     int64_t block) {
+  const std::vector<Int128> found = sums(spec, theta, threads, block);
+  return absorb(spec, found);
+}
+
+std::vector<double> NewtonRun::absorb(const LookSpec& spec, const std::vector<Int128>& sums) {
   rekey_after_fork(key_, key_is_secret_, generation_);
   Stream stream(key_, Purpose::look, 0, static_cast<uint64_t>(taken_++));
-  std::vector<Int128> noised = bare(spec, theta, threads, block);
   if (stop_.requested()) return {};  // the sums do not cover all records
+  std::vector<Int128> noised = onto_grid(spec, sums);
   std::vector<int64_t> noise(noised.size());
   fill_rounded_normal(stream, noise.data(), noise.size());
   for (size_t j = 0; j < noised.size(); ++j) noised[j] += noise[j];

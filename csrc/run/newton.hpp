@@ -25,6 +25,12 @@ class NewtonRun {
   std::vector<double> look(const LookSpec& spec, const std::vector<double>& theta, int threads,
                            int64_t block);
 
+  // The two halves of a look: exact sums over these records, before they are brought onto the noise's grid,
+  // and the noised look made of the sums over all records.
+  std::vector<Int128> sums(const LookSpec& spec, const std::vector<double>& theta, int threads,
+                           int64_t block);
+  std::vector<double> absorb(const LookSpec& spec, const std::vector<Int128>& sums);
+
   // The same without noise, as integers on the noise's grid: for tests and audits, not private.
   std::vector<Int128> bare(const LookSpec& spec, const std::vector<double>& theta, int threads,
                            int64_t block);
@@ -34,6 +40,8 @@ class NewtonRun {
   const ModelSpec& model() const { return model_; }
 
  private:
+  std::vector<Int128> onto_grid(const LookSpec& spec, const std::vector<Int128>& sums) const;
+
   Records records_;
   ModelSpec model_;
   std::vector<double> squares_;

@@ -25,7 +25,8 @@ def add(commands: Any) -> None:
         description="Reads a study file, prints its plan, runs it, and writes its outputs. Every run spends the budget "
         "anew; a ledger (ledger = ... under [run]) keeps count.",
     )
-    parser.add_argument("study", type=Path, help="a TOML file; `pydpmc init` writes one")
+    parser.add_argument("study", type=Path, nargs="+", help="a TOML file, or several; `pydpmc init` writes one")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="run so many studies at a time, if several")
     parser.add_argument("--overwrite", action="store_true", help="replace outputs that exist")
     parser.add_argument("--anyway", action="store_true", help="run also a plan that public facts say is hopeless")
     parser.add_argument("--quiet", action="store_true", help="no progress, no plan, no table")
@@ -41,11 +42,15 @@ def add(commands: Any) -> None:
 
 def run(arguments: Namespace) -> None:
     """Plan, run, and write the outputs."""
+    from .several import run_all
     from .study import read_study
 
-    study = read_study(arguments.study)
+    if len(arguments.study) > 1:
+        run_all(arguments)
+        return
+    study = read_study(arguments.study[0])
     _check_outputs(study, arguments.overwrite)
-    data = study.data()
+    data = study.data(progress=not arguments.quiet)
     planned = study.plan(data.public)
     if not arguments.quiet:
         print(planned, end="\n\n")

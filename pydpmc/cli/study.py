@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +22,9 @@ from ..planning.comparison import Comparison, compare
 from ..planning.plan import Plan, plan
 from ..samplers.base import Sampler
 from ..samplers.gradient.base import Schedule
+from .cluster import CLUSTER, cluster_options
 
-DATA = ("path", "n", "public_n", "storage", "base_rate", "typical_norm")
+DATA = ("path", "n", "public_n", "storage", "base_rate", "typical_norm", "cache", "cells")
 BUDGET = ("epsilon", "delta", "adjacency", "chains", "private")
 OF_DATA = ("public_n", "storage", "base_rate", "typical_norm")
 RUN = ("draws", "warmup", "threads", "ledger", "checkpoint", "anyway")
@@ -49,6 +50,7 @@ class Study:
     budget: Mapping[str, Any]
     run_options: Mapping[str, Any]
     output: Mapping[str, Any]
+    cluster: Mapping[str, Any] = field(default_factory=dict)
 
     def plan(self, public: Public | None = None) -> Plan:
         """Return the plan; without `public` it uses the declared number of records. No record is read."""
@@ -73,15 +75,35 @@ class Study:
         with self.file.errors_at("data"):
             return self.schema.public(n=1 if n is None else n, **known)
 
-    def data(self) -> Data:
-        """Return the records."""
+    def data(self, progress: bool = False) -> Data:
+        """Return the records: in memory, in a file of packed records, or at the workers of a cluster."""
         options = {key: self.data_options[key] for key in OF_DATA if key in self.data_options}
-        with self.file.errors_at("data", "path"):
-            data = self.schema.data(self.path(self.data_options["path"]), **options)
+        if self.cluster or "cache" in self.data_options or "cells" in self.data_options:
+            data = self._data_elsewhere(options, progress)
+        else:
+            with self.file.errors_at("data", "path"):
+                data = self.schema.data(self.path(self.data_options["path"]), **options)
         declared = self.data_options.get("n")
         if declared is not None and self.budget.get("adjacency", "replace") == "replace" and declared != len(data):
             raise self.file.error(f"n is {declared} but the table has {len(data)} records; correct it", "data", "n")
         return data
+
+    def _data_elsewhere(self, options: dict[str, Any], progress: bool) -> Data:
+        if "cache" in self.data_options:
+            options["cache"] = self.path(self.data_options["cache"])
+        if "cells" in self.data_options:
+            options["cells"] = self.data_options["cells"]
+        private = self.budget.get("adjacency", "replace") != "replace"
+        options["progress"] = "shares" if progress and private else progress
+        path = self.path(self.data_options["path"])
+        with self.file.errors_at("cluster"):
+            options |= cluster_options(self.cluster, self.path)
+        with self.file.errors_at("data"):
+            is_csv = path.name.endswith((".csv", ".csv.gz"))
+            if is_csv and self.cluster:
+                raise InvalidArgument("path: a cluster reads Parquet files")
+            read = Data.from_csv if is_csv else Data.from_parquet
+            return read(path, self.schema, **options)
 
     def path(self, name: str) -> Path:
         """Return a path of the file, which is relative to the folder of the file."""
@@ -92,7 +114,7 @@ def read_study(path: Path) -> Study:
     """Return the study of a TOML file; every mistake is named with its line."""
     file = read_toml(path)
     file.only(SECTIONS)
-    for section, known in (("data", DATA), ("budget", BUDGET), ("run", RUN), ("output", OUTPUT)):
+    for section, known in (("cluster", CLUSTER), ("data", DATA), ("budget", BUDGET), ("run", RUN), ("output", OUTPUT)):
         file.only(known, section)
     data_options = file.table("data")
     if not isinstance(data_options.get("path"), str):
@@ -109,6 +131,7 @@ def read_study(path: Path) -> Study:
         budget=file.table("budget"),
         run_options=file.table("run", required=False),
         output=file.table("output", required=False),
+        cluster=file.table("cluster", required=False),
     )
 
 

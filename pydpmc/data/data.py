@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence, Sized
+from collections.abc import Callable, Iterable, Sequence, Sized
 from typing import Any, Literal, NoReturn
 
 import numpy as np
@@ -15,7 +15,7 @@ from . import storage as table
 from .frames import frame_columns, is_frame
 from .groups import layout
 from .matrix import number_array, target_array
-from .one_hot import Blocks, Coded, coded_rows, declared_blocks, not_one_hot
+from .one_hot import Blocks, Coded, coded_rows, declared_blocks, not_one_hot, without_targets
 from .public import Bounds, Public, column_bounds, column_names, target_bounds
 from .storage import STORAGES, Storage
 from .weights import declared_weights, stored_weights
@@ -86,6 +86,10 @@ class Data:
     >>> data.public.n, data.public.width, data.public.row_norm
     (2, 2, 1.0)
     """
+
+    _cells = 1  # docs/privacy/sharding.md
+    _mapping: Any = None  # the file that the rows are in, if they are in one
+    _cluster: Any = None  # the workers that hold the rows, if workers do
 
     def __init__(
         self,
@@ -183,24 +187,42 @@ class Data:
     def of_labels(self, count: int) -> Data:
         """Return the data for a model with the labels 0, 1, ..., count - 1: records with another contribute nothing."""
         public = self._public
-        values = table.labels(self._rows, public.width, public.has_target)
-        unknown = ~((values >= 0) & (values < count) & (values == np.floor(values))) & ~np.isnan(values)
-        if not unknown.any():
+
+        def unknown(rows: table.Rows) -> npt.NDArray[np.bool_]:
+            values = table.labels(rows, public.width, public.has_target)
+            known = (values >= 0) & (values < count) & (values == np.floor(values))
+            return np.asarray(~known & ~np.isnan(values))
+
+        which = self._where(unknown)
+        if not len(which):
             return self
-        rows = table.copied(self._rows)
-        table.void(rows, unknown, public.width, public.has_target)
-        return self._with_rows(rows)
+        rows = self._copied()
+        table.void(rows, which, public.width, public.has_target)
+        return self._with_rows(rows, which)
 
     def with_void_at(self, point: npt.NDArray[np.float64]) -> Data:
         """Return the data with a public point in place of each record that is void; for tables without a target."""
-        void = np.isnan(self._rows[:, 0])
-        if not void.any():
+        which = self._where(lambda rows: np.isnan(rows[:, 0]))
+        if not len(which):
             return self
-        rows = table.copied(self._rows)
+        rows = self._copied()
         bounds = None if self._public.x_bounds is None else tuple(np.array(self._public.x_bounds).T)
         stand_in = Data(point[None, :], row_norm=self._public.row_norm, x_bounds=bounds, storage=self._storage)
-        rows[void] = stand_in._rows
-        return self._with_rows(rows)
+        rows[which] = stand_in._rows
+        return self._with_rows(rows, which)
+
+    def _where(self, is_so: Callable[[table.Rows], npt.NDArray[np.bool_]]) -> npt.NDArray[np.intp]:
+        """Return the rows of which this is so; the table may be larger than memory."""
+        chunk = max(1, _CHUNK_VALUES // self._rows.shape[1])
+        parts = (np.flatnonzero(is_so(self._rows[k : k + chunk])) + k for k in range(0, len(self._rows), chunk))
+        return np.concatenate(list(parts))
+
+    def _copied(self) -> table.Rows:
+        """Return rows that can be changed: of a mapped file, only changed pages are copied."""
+        if self._mapping is None:
+            return table.copied(self._rows)
+        private: table.Rows = self._mapping.array("rows", private=True)[: len(self._rows)]
+        return private
 
     def first(self, count: int) -> Data:
         """Return the data of the first `count` records; for tables without groups."""
@@ -213,7 +235,7 @@ class Data:
         other._coded = None if self._coded is None else self._coded._replace(rows=self._coded.rows[:count])
         return other
 
-    def _with_rows(self, rows: table.Rows) -> Data:
+    def _with_rows(self, rows: table.Rows, changed: npt.NDArray[np.intp]) -> Data:
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
         other._rows = rows
@@ -221,14 +243,116 @@ class Data:
             other._squares = table.squares_within(rows)
         elif not self._public.has_target:
             other._squares = None
+            if self._mapping is not None:
+                other._squares = self._mapping.array("squares", private=True)[: len(rows)]
+                other._squares[changed] = table.squares(np.ascontiguousarray(rows[changed]), self._public)
         rows.flags.writeable = False
-        other._coded = other._code()
+        if self._coded is not None:  # codes belong to tables with a target, of which only targets change
+            private = None if self._mapping is None else self._mapping.array("coded", private=True)[: len(rows)]
+            other._coded = without_targets(self._coded, changed, private)
         return other
+
+    def in_cells(self, cells: int) -> Data:
+        """Return the same records cut into so many cells, each with a sampling key of its own in every run."""
+        if cells == self._cells:
+            return self
+        if self._cluster is not None:
+            raise InvalidArgument("cells: those of a cluster are cut when it loads the records")
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other._cells = cells
+        return other
+
+    def advise(self, all_in_order: bool) -> None:
+        """Tell how a run will read the rows, if they are those of a file."""
+        if self._mapping is not None:
+            self._mapping.advise(all_in_order)
 
     def _code(self) -> Coded | None:
         if not self._blocks:
             return None
         return coded_rows(self._rows, self.row_squares(), self._public, self._blocks)
+
+    @classmethod
+    def from_parquet(cls, paths: Any, schema: Any, **options: Any) -> Data:
+        """Return the records of Parquet files, however many, packed into a file and mapped into memory.
+
+        One pass reads the files a batch at a time and encodes every record by itself. Memory does not grow with
+        the number of records, neither here nor in a run.
+
+        Parameters
+        ----------
+        paths
+            A path, a folder, a list of paths, or a ``pyarrow.dataset`` of Parquet files.
+        schema
+            The ``Schema`` of the table.
+        options
+            ``cache``, the file to write (by convention ``.dpmc``); if it exists it is used, or refused if it was made
+            from other files or declarations. Without it the file has no name and vanishes with the data.
+            ``public_n``, ``storage``, ``base_rate``, ``typical_norm``: as in ``Data``. ``progress``: True shows a bar
+            with rows per second (shares of the work alone if ``public_n`` or groups make the number of rows
+            private), ``"shares"`` shows never more than shares, False nothing. ``cells``: into how many parts the
+            records are cut, 1 by default. ``client``: a ``distributed.Client``; then its workers hold the records
+            (docs/howto/cluster.md), and ``insecure=True`` accepts a connection without TLS.
+
+        Returns
+        -------
+        Data
+            Takes the place of any other ``Data``: in ``plan.run``, ``sample``, in estimators.
+
+        Examples
+        --------
+        >>> import tempfile, pyarrow as pa, pyarrow.parquet as pq, pydpmc as dp
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> pq.write_table(pa.table({"age": [20, 50, 80], "owns": [0, 1, 1]}), f"{folder.name}/people.parquet")
+        >>> schema = dp.Schema({"age": dp.Number(17, 90), "owns": dp.Binary()}, target="owns", missing="drop")
+        >>> data = dp.Data.from_parquet(f"{folder.name}/people.parquet", schema, cache=f"{folder.name}/rows.dpmc")
+        >>> len(data), data.public.columns
+        (3, ('age',))
+        """
+        from .packed.reading import from_parquet
+
+        return from_parquet(paths, schema, **options)
+
+    @classmethod
+    def from_csv(cls, paths: Any, schema: Any, **options: Any) -> Data:
+        """Return the records of CSV files with a header, as `from_parquet` does; every cell is read as text."""
+        from .packed.reading import from_csv
+
+        return from_csv(paths, schema, **options)
+
+    @classmethod
+    def from_batches(cls, batches: Any, schema: Any, **options: Any) -> Data:
+        """Return the records of batches, as `from_parquet` does.
+
+        `batches` is an iterable of tables (Arrow record batches, a ``RecordBatchReader``, pandas or polars frames) or
+        a polars ``LazyFrame``. A `cache` that exists is refused: nothing tells whether it holds the same records.
+        """
+        from .packed.reading import from_batches
+
+        return from_batches(batches, schema, **options)
+
+    @classmethod
+    def from_dask(cls, frame: Any, schema: Any, **options: Any) -> Data:
+        """Return the records of a Dask data frame, which the workers of its cluster hold.
+
+        Each partition becomes a cell. `options` are those of `from_parquet` with a `client` (the current one by
+        default), without `cells` and `cache`. A partition must give the same rows whenever it is computed: it is
+        computed again if its worker dies, and refused if it changed.
+        """
+        from .cluster.loading import from_dask
+
+        return from_dask(frame, schema, **options)
+
+    @classmethod
+    def from_cache(cls, path: Any) -> Data:
+        """Return the records of a file that `from_parquet` and its like wrote; the schema is in the file.
+
+        The file is read once, and refused if it is truncated, was changed, or holds rows beyond their bounds.
+        """
+        from .packed.reading import from_cache
+
+        return from_cache(path)
 
     def __len__(self) -> int:
         return self._public.n

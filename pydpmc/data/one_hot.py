@@ -56,7 +56,7 @@ def coded_rows(stored: table.Rows, squares: table.Floats, public: Public, blocks
     blocks = _large_blocks(blocks, public.width)
     numbers = np.setdiff1d(np.arange(public.width), [column for block in blocks for column in block]).astype(np.int32)
     codes = (len(blocks) + 3) // 4 * 4
-    at = (len(numbers) + 3) // 4 * 4 if len(numbers) >= 4 else len(numbers)
+    at = place_of_target(len(numbers))
     stride = (at + _BESIDES + codes // 4 + 3) // 4 * 4
     bytes_of_a_row = stored.shape[1] * stored.itemsize
     if not blocks or public.width > _MOST_COLUMNS or 2 * 8 * stride > bytes_of_a_row:
@@ -75,6 +75,19 @@ def coded_rows(stored: table.Rows, squares: table.Floats, public: Public, blocks
         as_codes[:, : len(blocks)] = found
     rows.flags.writeable = False
     return Coded(rows, numbers, codes)
+
+
+def place_of_target(numbers: int) -> int:
+    """Return where a row that holds so many numbers has its target."""
+    return (numbers + 3) // 4 * 4 if numbers >= 4 else numbers
+
+
+def without_targets(coded: Coded, which: npt.NDArray[np.intp], private: table.Floats | None) -> Coded:
+    """Return coded rows some of which are void: a copy, or `private`, which has the same numbers and can be changed."""
+    rows = table.copied(coded.rows) if private is None else private
+    rows[which, place_of_target(len(coded.number_columns))] = np.nan
+    rows.flags.writeable = False
+    return coded._replace(rows=rows)
 
 
 def _large_blocks(blocks: Blocks, width: int) -> Blocks:

@@ -131,7 +131,7 @@ def copied(rows: Rows) -> Rows:
     return copy
 
 
-def void(rows: Rows, which: npt.NDArray[np.bool_], width: int, has_target: bool) -> None:
+def void(rows: Rows, which: npt.NDArray[Any], width: int, has_target: bool) -> None:
     """Mark records as void: the kernels let a NaN contribute nothing."""
     if has_target and rows.dtype == np.int16:
         rows[which, width : width + 2] = np.array([np.nan], dtype=np.float32).view(np.int16)

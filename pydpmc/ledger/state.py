@@ -171,12 +171,16 @@ def fingerprint(key: bytes, data: Data) -> str:
     known = _fingerprints.get(data)
     if known is not None and known[0] == key:
         return known[1]
+    if data._cluster is not None:
+        _fingerprints[data] = key, data._cluster.fingerprint(key)
+        return _fingerprints[data][1]
     rows = data._rows
     facts = f"{rows.dtype.str} {rows.shape} {data.public.width} {data.public.has_target}"
     mac = hmac.new(key, b"table" + facts.encode() + b"\n", "sha256")
     mac.update(rows.data.cast("B"))
     if data._group_start is not None:
-        mac.update(b"groups" + data._group_start.tobytes())
+        mac.update(b"groups")
+        mac.update(data._group_start.data.cast("B"))
     if data._weights is not None:
         mac.update(b"weights" + data._weights.tobytes())
     _fingerprints[data] = key, mac.hexdigest()

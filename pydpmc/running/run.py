@@ -15,6 +15,7 @@ import numpy.typing as npt
 from .. import _core
 from ..accounting import Guarantee
 from ..checks import whole, yes_or_no
+from ..data.cells import StandIn
 from ..data.data import Data, require_data
 from ..data.schema import Schema
 from ..errors import InvalidArgument
@@ -35,6 +36,8 @@ from .formulas import of_formula, refuse_leftovers
 from .habits import refuse_habits
 from .progress import Progress, say_long, say_resumed
 from .safekeeping import Safekeeping
+from .shards.core import ShardedCore
+from .shards.local import LocalCells
 
 SEEDED = "a seed was given: whoever knows it can replay every random choice. For tests only, not for release"
 DIAGNOSED = "unsafe diagnostics were asked for: they reveal facts of the records that no budget paid for"
@@ -107,7 +110,7 @@ def run(
         raise InvalidArgument(
             "unsafe_diagnostics is for the Barker sampler only: no other sampler counts clipped records"
         )
-    records = _for_model(plan, data)
+    records, called = _placed(plan, data)
     init = start_points(plan, release.chains, seed)
     void = _void(plan, seed is not None, unsafe_diagnostics)
     refuse_hopeless(plan, anyway)
@@ -117,7 +120,7 @@ def run(
     keeping.refuse(void)
     with core_errors():
         chains = _core.Chains(init=init, draws=out, warmup=release.warmup, thin=release.thin, seed=seed)
-        core = plan.settings.start(_core, core_target(plan, records), chains, records)
+        core = plan.settings.start(called, core_target(plan, records, called), chains, records)
     with keeping, core_errors(), silent(getattr(plan.model, "code", None)):
         keeping.begin(core)
         if progress and core.steps_done > 0:
@@ -213,10 +216,21 @@ def _for_model(plan: Plan, data: Data) -> Data:
     return data if labels is None else data.of_labels(labels)
 
 
-def core_target(plan: Plan, data: Data) -> _core.Target:
+def _placed(plan: Plan, data: Data) -> tuple[Data, Any]:
+    """Return the records as the model reads them, and the core that reads them: here, or cell by cell."""
+    if data._cluster is None and data._cells == 1:
+        data.advise(all_in_order=not getattr(plan.settings, "batch_size", 0))
+        return _for_model(plan, data), _core
+    if data._cluster is not None:
+        data._cluster.require(plan.model)
+    cells = LocalCells(data) if data._cluster is None else data._cluster
+    return _for_model(plan, StandIn(data)), ShardedCore(cells)
+
+
+def core_target(plan: Plan, data: Data, core: Any = _core) -> Any:
     """Return the posterior of the plan's model given the data, as the compiled core knows it."""
     batch, sampling = getattr(plan.settings, "batch_size", 0), getattr(plan.settings, "sampling", "full")
-    return _core.Target(**target_arguments(plan.model, data, batch or 0, sampling), coded=data._coded)
+    return core.Target(**target_arguments(plan.model, data, batch or 0, sampling), coded=data._coded)
 
 
 def _advance(core: Any, steps: int, threads: int, progress: Progress, keeping: Safekeeping) -> bool:

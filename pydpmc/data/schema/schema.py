@@ -12,7 +12,7 @@ import numpy as np
 
 from ...checks import given, positive, visible, whole
 from ...errors import SchemaError
-from ..columns import Floats, label_codes
+from ..columns import Floats, RawColumn, label_codes
 from ..data import Data
 from ..public import Public
 from .column import Column, Features
@@ -154,14 +154,25 @@ class Schema:
             Whatever the records hold, no error depends on them: values are clamped, unknown levels go to the
             declared one, missing values follow their policy.
         """
-        wanted = [*self.columns, *([self.group] if self.group is not None else [])]
-        raw = columns_of(table, wanted, wanted, self._numbers())
+        return self.of_columns(self.raw(table), **options)
+
+    @property
+    def wanted(self) -> list[str]:
+        """The columns of a table that are read."""
+        return [*self.columns, *([self.group] if self.group is not None else [])]
+
+    def raw(self, table: Any) -> dict[str, RawColumn]:
+        """Return the columns of a table that are read, each value as it stands."""
+        return columns_of(table, self.wanted, self.wanted, self._numbers())
+
+    def of_columns(self, raw: Mapping[str, RawColumn], **options: Any) -> Data:
+        """Return the encoded records of columns that were read already."""
         target = None
         if self.target is not None:
             target = self.columns[self.target].encode_target(raw[self.target], self.missing_values)
         if self.group is not None:
             options |= {"groups": label_codes(raw[self.group]), "max_group_size": self.max_group_size}
-        public = self.public(n=max(1, len(raw[wanted[0]])))
+        public = self.public(n=max(1, len(raw[self.wanted[0]])))
         data = Data(
             self._encoded(raw),
             target,

@@ -26,13 +26,13 @@ def columns_of(
     `numbers` must not be declared as dates by the table.
     """
     if isinstance(table, (str, os.PathLike)):
-        return _checked(_from_file(Path(table), wanted), numbers)
+        return checked(_from_file(Path(table), wanted), numbers)
     if isinstance(table, np.ndarray):
-        return _checked(_from_array(table, wanted, all_columns), numbers)
+        return checked(_from_array(table, wanted, all_columns), numbers)
     if isinstance(table, Mapping):
-        _require_names(wanted, list(table))
-        return _checked({name: _as_column(table[name], name) for name in wanted}, numbers)
-    return _checked(_from_frame(table, wanted), numbers)
+        require_names(wanted, list(table))
+        return checked({name: _as_column(table[name], name) for name in wanted}, numbers)
+    return checked(_from_frame(table, wanted), numbers)
 
 
 def _as_column(values: Any, name: str) -> RawColumn:
@@ -56,15 +56,15 @@ def _from_file(path: Path, wanted: Sequence[str]) -> dict[str, RawColumn]:
         raise SchemaError(f"table: there is no file {str(path)!r}")
     suffixes = [s.lower() for s in path.suffixes]
     if suffixes[-1:] == [".parquet"]:
-        return _from_frame(read_parquet(path, wanted, _require_names), wanted)
+        return _from_frame(read_parquet(path, wanted, require_names), wanted)
     if suffixes[-1:] == [".csv"] or suffixes[-2:] == [".csv", ".gz"]:
-        return read_csv(path, wanted, _require_names)
+        return read_csv(path, wanted, require_names)
     raise SchemaError(f"table: {path.name!r} must end in .csv, .csv.gz or .parquet")
 
 
 def _from_array(table: npt.NDArray[Any], wanted: Sequence[str], all_columns: Sequence[str]) -> dict[str, RawColumn]:
     if table.dtype.names is not None:
-        _require_names(wanted, table.dtype.names)
+        require_names(wanted, table.dtype.names)
         return {name: _column(table[name], name) for name in wanted}
     names = list(all_columns) if table.ndim == 2 and table.shape[1] == len(all_columns) else list(wanted)
     if table.ndim != 2 or table.shape[1] != len(names):
@@ -77,17 +77,19 @@ def _from_array(table: npt.NDArray[Any], wanted: Sequence[str], all_columns: Seq
 
 def _from_frame(table: Any, wanted: Sequence[str]) -> dict[str, RawColumn]:
     columns = frame_columns(table)
-    _require_names(wanted, list(columns))
+    require_names(wanted, list(columns))
     return {name: of_series(columns[name], name) for name in wanted}
 
 
-def _require_names(wanted: Sequence[str], found: Sequence[Any]) -> None:
+def require_names(wanted: Sequence[str], found: Sequence[Any]) -> None:
+    """Refuse a table that lacks a column."""
     absent = [name for name in wanted if name not in found]
     if absent:
         raise SchemaError(f"column {absent[0]!r} is not in the table, which has {[str(name) for name in found]}")
 
 
-def _checked(columns: dict[str, RawColumn], numbers: Sequence[str]) -> dict[str, RawColumn]:
+def checked(columns: dict[str, RawColumn], numbers: Sequence[str]) -> dict[str, RawColumn]:
+    """Return columns of one length; refuse a column declared as dates where numbers are wanted."""
     lengths = {}
     for name, column in columns.items():
         if column.dates and name in numbers:

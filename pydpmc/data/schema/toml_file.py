@@ -20,7 +20,7 @@ _STRING_OR_BRACKET = re.compile(r"""\"{3}|'{3}|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|#[^
 
 Keys = tuple[str, ...]
 MOST_BYTES, DEEPEST = 2**23, 20
-SECTIONS = ("data", "schema", "model", "sampler", "budget", "run", "output")
+SECTIONS = ("data", "cluster", "schema", "model", "sampler", "budget", "run", "output")
 
 
 @dataclass(frozen=True)

@@ -93,7 +93,8 @@ class Settings:
 
     def start(self, core: Any, target: Target, chains: Chains, data: Data) -> Any:
         """Return the run in the compiled core."""
-        return core.BarkerRun(target, chains, **self.core_arguments(core, data.public))
+        in_memory = data._mapping is None  # else nothing that grows with the records may be
+        return core.BarkerRun(target, chains, **self.core_arguments(core, data.public), cached=in_memory)
 
     def forecast(self, model: Model, public: Public, chains: int) -> Forecast:
         """Return the forecast of the chains."""

@@ -164,7 +164,18 @@ class ConjugateRun:
         settings, random = self._settings, self._core.random
         key = random.key_from_os() if self._seed is None else random.key_from_seed(self._seed)
         unit = math.ldexp(settings.noise, -self._bits)
-        sums = exact_sum(
+        sums = self._sums(unit)
+        if self._stopped:
+            return
+        released = noised(self._core, key, sums, settings.noise, self._bits, settings.releases_of_sums)
+        self._draws[:, 0, :] = settings.draws_from(released, self._core, key)
+        self.steps_done = 1
+
+    def _sums(self, unit: float) -> Any:
+        settings = self._settings
+        if hasattr(self._core, "statistics_sum"):  # the records are read cell by cell
+            return self._core.statistics_sum(settings, self._rows[0], unit)
+        return exact_sum(
             self._core,
             *self._rows,
             settings.statistics,
@@ -173,8 +184,3 @@ class ConjugateRun:
             unit,
             stopped=lambda: self._stopped,
         )
-        if self._stopped:
-            return
-        released = noised(self._core, key, sums, settings.noise, self._bits, settings.releases_of_sums)
-        self._draws[:, 0, :] = settings.draws_from(released, self._core, key)
-        self.steps_done = 1

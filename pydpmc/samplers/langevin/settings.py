@@ -101,7 +101,7 @@ class LangevinSettings:
             target = core.Target(**target_arguments(self.model, data), coded=data._coded)
         errors = self.arithmetic
         return core.LangevinRun(
-            target,
+            target.with_squares(data.row_squares()),
             chains,
             step_size=self.step_size,
             steps=self.steps,

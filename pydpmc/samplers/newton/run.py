@@ -54,6 +54,7 @@ class NewtonRun:
             constants=self._constants(target),
             dim=settings.coefficients,
             seed=chains.seed,
+            squares=data.row_squares(),
             **({} if data._weights is None else {"weights": data._weights}),
         )
         self._surrogate: GaussianFeatures | None = None

@@ -1,0 +1,279 @@
+"""The driver's side of a cluster: which worker holds which cell, what is asked of them, and what is done when one dies.
+
+A sum is a function of a cell's records, of what is asked, and of the cell's sampling key. So a step can be asked again,
+of another worker that has read the cell again, and gives the same bits; noise is drawn once, after all sums are in.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Collection, Mapping, Sequence
+from concurrent.futures import CancelledError
+from itertools import accumulate
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from ...errors import ClusterError, InvalidArgument, PydpmcError
+from .host import CellHost, MakeSums, NotHeld, combined
+
+Sums = npt.NDArray[np.int64]
+
+LOOK = 1.0  # seconds between two looks at whether a worker that has not answered is still there
+MOST_LOSSES = 50
+LOST = (OSError, RuntimeError, TimeoutError, CancelledError)
+
+
+class Lost(Exception):
+    """A worker died, left, or did not answer in time."""
+
+
+class CellSource(Protocol):
+    """Where a cell comes from, each time that a worker needs it."""
+
+    def load(self, cluster: Cluster, cell: int, address: str, host: Any) -> Any:
+        """Return the future of (units, digest)."""
+
+
+class Cluster:
+    """The cells of a table, at the workers of a Dask cluster.
+
+    Parameters
+    ----------
+    client
+        The user's client; from now on it talks to workers directly.
+    sources
+        Where each cell comes from; numbers that are not here belong to cells without a record.
+    cells
+        The number of cells.
+    timeout
+        Seconds after which a worker that has not answered counts as lost.
+    """
+
+    def __init__(self, client: Any, sources: Mapping[int, CellSource], cells: int, timeout: float) -> None:
+        self.client, self.sources, self.cells, self._timeout = client, sources, cells, timeout
+        client.direct_to_workers = True  # else the scheduler would pass on what is secret
+        self.key = secrets.token_bytes(32)
+        self._hosts: dict[str, tuple[Any, Any]] = {}  # the actor, and the future that keeps it alive
+        self._at: dict[int, str] = {}
+        self._avoided: set[str] = set()
+        self._facts: dict[int, tuple[int, str]] = {}
+        self._losses = 0
+        self.place()
+        counts = [self._facts[cell][0] for cell in sorted(sources)]
+        ends = list(accumulate(counts, initial=0))
+        self._first, self.units = dict(zip(sorted(sources), ends[:-1], strict=True)), ends[-1]
+
+    def start(self, make: MakeSums, task: Mapping[str, Any], keys: Sequence[bytes] | None) -> ClusterSession:
+        """Prepare all cells for a run; `make` is what a worker makes of a cell."""
+        places = {cell: (self._first[cell], None if keys is None else keys[cell]) for cell in self.sources}
+        return ClusterSession(self, make, task, places)
+
+    def require(self, model: Any) -> None:
+        """Refuse a model that workers cannot know."""
+        if not type(model).__module__.startswith("pydpmc."):
+            raise InvalidArgument(
+                f"model: {type(model).__name__} is not part of pydpmc, and workers do not have its code; run it on one "
+                "machine"
+            )
+
+    def fingerprint(self, key: bytes) -> str:
+        """Return a keyed hash of all stored rows, for a ledger: other cells, other hash."""
+        marks: dict[int, str] = {}
+        while len(marks) < len(self.sources):
+            self.place()
+            for address, cells in self.by_host(set(self.sources) - set(marks)).items():
+                try:
+                    marks |= self.wait(address, self.host(address).mark(key, cells))
+                except Lost:
+                    self.lose(address)
+        return combined(key, marks)
+
+    def close(self) -> None:
+        """Let the workers forget the records."""
+        self._hosts.clear()
+        self._at.clear()
+
+    def host(self, address: str) -> Any:
+        """Return the actor at a worker; start one if there is none."""
+        if address not in self._hosts:
+            with self.client.as_current():  # the actor talks through the current client
+                future = self.client.submit(
+                    CellHost, actor=True, workers=[address], allow_other_workers=False, pure=False
+                )
+                self._hosts[address] = self.wait(address, future), future
+        return self._hosts[address][0]
+
+    def by_host(self, cells: Collection[int]) -> dict[str, list[int]]:
+        """Return the cells by the worker that holds them."""
+        found: dict[str, list[int]] = {}
+        for cell in sorted(cells):
+            found.setdefault(self._at[cell], []).append(cell)
+        return found
+
+    def at(self, cell: int) -> tuple[str, int]:
+        """Return which actor holds a cell."""
+        return self._at[cell], id(self._hosts[self._at[cell]][0])
+
+    def place(self) -> None:
+        """Load every cell that no worker holds; refuse one that is not what it was."""
+        while missing := [cell for cell in sorted(self.sources) if cell not in self._at]:
+            asked: list[tuple[int, str, Any]] = []
+            addresses = self._alive()
+            loads = {address: sum(at == address for at in self._at.values()) for address in addresses}
+            for cell in missing:
+                address = min(addresses, key=lambda a: (loads[a], a))
+                loads[address] += 1
+                try:
+                    asked.append((cell, address, self.sources[cell].load(self, cell, address, self.host(address))))
+                except (Lost, *LOST):
+                    self.lose(address)
+                    break
+            for cell, address, future in asked:
+                if address not in self._hosts:
+                    continue
+                try:
+                    self._note(cell, address, self.wait(address, future, patient=True))
+                except Lost:
+                    self.lose(address)
+
+    def wait(self, address: str, future: Any, patient: bool = False) -> Any:
+        """Return what a worker answers; raise `Lost` if it is gone or takes too long (to load may take any time)."""
+        until = time.monotonic() + self._timeout
+        while True:
+            try:
+                return future.result(timeout=LOOK)
+            except NotHeld:
+                raise Lost from None
+            except TimeoutError:
+                late = time.monotonic() > until
+                if late:
+                    self._avoided.add(address)
+                if address not in self._workers() or (late and not patient):
+                    raise Lost from None
+            except LOST as error:
+                if isinstance(error, PydpmcError):
+                    raise
+                raise Lost from None
+
+    def lose(self, address: str) -> None:
+        """Forget a worker, and that it held cells."""
+        self._losses += 1
+        if self._losses > MOST_LOSSES:
+            raise ClusterError(
+                f"workers were lost more than {MOST_LOSSES} times within a step; what was charged stays charged"
+            )
+        self._hosts.pop(address, None)
+        self._at = {cell: at for cell, at in self._at.items() if at != address}
+
+    def all_in(self) -> None:
+        """Note that a step ended."""
+        self._losses = 0
+
+    def _note(self, cell: int, address: str, facts: tuple[int, str]) -> None:
+        if self._facts.setdefault(cell, facts) != facts:
+            raise ClusterError(
+                f"cell {cell} was read again, and its records are not what they were: its files changed meanwhile. "
+                "Nothing of it was used; what was charged stays charged"
+            )
+        self._at[cell] = address
+
+    def _workers(self) -> Mapping[str, int]:
+        try:
+            found: Mapping[str, int] = self.client.nthreads()
+        except LOST:
+            raise ClusterError("the scheduler of the cluster does not answer; what was charged stays charged") from None
+        return found
+
+    def _alive(self) -> list[str]:
+        """Return workers that can be used; wait for one if there is none."""
+        until = time.monotonic() + self._timeout
+        while True:
+            found = [address for address in sorted(self._workers()) if address not in self._avoided]
+            if found:
+                return found
+            if time.monotonic() > until:
+                raise ClusterError(
+                    f"no worker was left, and none came within {self._timeout:g} s; what was charged stays charged"
+                )
+            time.sleep(0.2)
+
+
+class ClusterSession:
+    """A run's questions to all cells; each answer is checked before its sum is used."""
+
+    def __init__(
+        self, cluster: Cluster, make: MakeSums, task: Any, places: Mapping[int, tuple[int, bytes | None]]
+    ) -> None:
+        self._cluster, self._make, self._task, self._places = cluster, make, task, places
+        self._name, self._number = secrets.token_hex(8), 0
+        self._prepared: dict[int, tuple[str, int]] = {}
+
+    def ask(self, wanted: Mapping[str, Any], threads: int) -> Sums:
+        """Return the sums over all cells."""
+        cluster = self._cluster
+        total: Sums | None = None
+        self._number += 1
+        left = set(cluster.sources)
+        while left:
+            cluster.place()
+            hosts = cluster.by_host(left)
+            if not self._prepare(hosts):
+                continue
+            asked: dict[str, Any] = {}
+            for address, cells in hosts.items():
+                try:
+                    asked[address] = cluster.host(address).ask(self._name, self._number, wanted, cells, threads)
+                except LOST:
+                    cluster.lose(address)
+            for address, future in asked.items():
+                try:
+                    sums = self._checked(cluster.wait(address, future), hosts[address])
+                except Lost:
+                    cluster.lose(address)
+                    continue
+                left -= set(hosts[address])
+                total = sums if total is None else _added(total, sums)
+        cluster.all_in()
+        assert total is not None
+        return total
+
+    def _prepare(self, hosts: Mapping[str, Sequence[int]]) -> bool:
+        """Make cells ready that are new at their worker; return False if a worker was lost."""
+        cluster, asked = self._cluster, []
+        for address, cells in hosts.items():
+            new = {cell: self._places[cell] for cell in cells if self._prepared.get(cell) != cluster.at(cell)}
+            if new:
+                try:
+                    actor = cluster.host(address)
+                    asked.append((address, new, actor.prepare(self._name, self._make, self._task, new)))
+                except LOST:
+                    cluster.lose(address)
+                    return False
+        for address, new, future in asked:
+            try:
+                cluster.wait(address, future, patient=True)
+            except Lost:
+                cluster.lose(address)
+                return False
+            self._prepared |= {cell: cluster.at(cell) for cell in new}
+        return True
+
+    def _checked(self, answer: Any, cells: Sequence[int]) -> Sums:
+        """Return the sum of an answer; refuse one that is not the answer to this question over these cells."""
+        session, number, counted, sums = answer
+        if session != self._name or number != self._number:
+            raise ClusterError("a worker answered an earlier question; no sum of it was used")
+        if list(counted) != list(cells):
+            raise ClusterError("a worker did not count each of its cells once; no sum of it was used")
+        if not (isinstance(sums, np.ndarray) and sums.dtype == np.int64):
+            raise ClusterError("a worker answered with something that is no sum")
+        return sums
+
+
+def _added(total: Sums, sums: Sums) -> Sums:
+    if sums.shape != total.shape:
+        raise ClusterError("two workers answered with sums of different shapes")
+    return total + sums

@@ -1,0 +1,168 @@
+"""A file of packed records as `Data`: mapped into memory, checked once, refused if it is not as it was written."""
+
+from __future__ import annotations
+
+import hmac
+import mmap
+import os
+import weakref
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from ... import _core
+from ..._files import open_itself
+from ...errors import CacheError, MissingFile, PydpmcError, UnusableFile
+from .. import storage as table
+from ..data import Data
+from ..one_hot import Coded, place_of_target
+from ..public import Public
+from ..schema import Schema
+from .layout import ARRAYS, PAGE, damaged, digest_of, read_header
+
+CHUNK_VALUES = 2**19
+NORM_ROUNDING = 1.0 + 1e-12
+
+
+class Mapping:
+    """A file mapped into memory, for reading, and privately for writing where records must be marked as void."""
+
+    def __init__(self, file: BinaryIO, header: dict[str, Any], digest: str) -> None:
+        self.header, self.digest = header, digest
+        file.flush()
+        self._file = os.dup(file.fileno())
+        weakref.finalize(self, os.close, self._file)
+        self._shared = mmap.mmap(self._file, 0, access=mmap.ACCESS_READ)
+
+    def array(self, name: str, private: bool = False) -> Any:
+        """Return an array of the file, or None; a private one can be changed, and its changed pages are in memory."""
+        if name not in self.header["arrays"]:
+            return None
+        offset, dtype, shape = self.header["arrays"][name]
+        whole = mmap.mmap(self._file, 0, access=mmap.ACCESS_COPY) if private else self._shared
+        count = int(np.prod(shape, dtype=np.int64))
+        return np.frombuffer(whole, dtype=dtype, count=count, offset=offset).reshape(shape)
+
+    def advise(self, all_in_order: bool) -> None:
+        """Tell the kernel whether rows will be read in order, so that it reads ahead, or at random."""
+        if hasattr(self._shared, "madvise") and hasattr(mmap, "MADV_SEQUENTIAL"):
+            self._shared.madvise(mmap.MADV_SEQUENTIAL if all_in_order else mmap.MADV_RANDOM)
+
+
+def open_packed(path: Path, name: str = "cache") -> Data:
+    """Return the records of a file; refuse one that is truncated, changed or of another kind."""
+    if not path.exists():
+        raise MissingFile(f"{name}: there is no file {str(path)!r}")
+    try:
+        descriptor = open_itself(path, os.O_RDONLY)
+    except OSError as error:
+        raise UnusableFile(f"{name}: {str(path)!r} cannot be read: {error.strerror}") from None
+    with open(descriptor, "rb") as file:
+        header, key, digest, size = read_header(file, path)
+        if not hmac.compare_digest(digest_of(file, size, key), digest):
+            raise damaged(path, "its digest is not the one that was written")
+        try:
+            _require_arrays(header, size)
+            data = data_of(Mapping(file, header, digest.hex()))
+            fault = _fault(data)
+        except (PydpmcError, KeyError, TypeError, ValueError, IndexError):
+            fault = "its header contradicts itself"
+    if fault:
+        raise damaged(path, fault)
+    return data
+
+
+def data_of(mapping: Mapping) -> Data:
+    """Return the records of a mapped file, whose header is taken at its word."""
+    header, data = mapping.header, object.__new__(Data)
+    data._public = public = Public.from_dict(header["public"])
+    data._storage = header["storage"]
+    data._rows = mapping.array("rows")
+    within = table.holds_squares(public.width, data._storage)
+    data._squares = table.squares_within(data._rows) if within else mapping.array("squares")
+    data._group_start, data._weights = mapping.array("group_start"), None
+    data._blocks = tuple(tuple(block) for block in header["blocks"])
+    data._coded, coded = None, header["coded"]
+    if coded is not None:
+        data._coded = Coded(mapping.array("coded"), np.array(coded["numbers"], dtype=np.int32), coded["codes"])
+    data.schema = Schema.from_dict(header["schema"])
+    data._mapping = mapping
+    return data
+
+
+def _require_arrays(header: dict[str, Any], size: int) -> None:
+    """Refuse arrays that overlap, leave the file, or do not fit each other."""
+    end, shapes = PAGE, {}
+    for name, (offset, dtype, shape) in sorted(header["arrays"].items(), key=lambda item: int(item[1][0])):
+        whole = all(isinstance(number, int) and number >= 1 for number in (offset, *shape))
+        if not whole or offset % PAGE or offset < end or dtype not in ARRAYS[name]:
+            raise CacheError(name)
+        end, shapes[name] = offset + np.dtype(dtype).itemsize * int(np.prod(shape, dtype=np.int64)), shape
+    public, (count, stride) = Public.from_dict(header["public"]), shapes["rows"]
+    wanted = table.empty_rows(1, public.width, public.has_target, header["storage"])
+    units = shapes["group_start"][0] - 1 if public.grouped else count
+    fits = (
+        end <= size
+        and (stride, np.dtype(header["arrays"]["rows"][1])) == (wanted.shape[1], wanted.dtype)
+        and ("squares" in shapes) != table.holds_squares(public.width, header["storage"])
+        and shapes.get("squares", [count]) == [count]
+        and units == max(1, public.n)
+        and public.grouped == ("group_start" in shapes)
+        and (header["coded"] is None) == ("coded" not in shapes)
+        and ("coded" not in shapes or shapes["coded"] == [count, header["coded"]["stride"]])
+    )
+    if not fits:
+        raise CacheError("arrays")
+
+
+def _fault(data: Data) -> str:
+    """Return what is wrong with the rows, "" if nothing is: they must be as `Data` stores them."""
+    public, width = data.public, data.public.width
+    table.require_range(public, data._storage)
+    starts = data._group_start
+    if starts is not None and (starts[0] != 0 or starts[-1] != len(data._rows) or (np.diff(starts) < 1).any()):
+        return "its groups are not those of its rows"
+    codes = None if data._coded is None else _codes(data._coded)
+    chunk = max(1, CHUNK_VALUES // width)
+    for start in range(0, len(data._rows), chunk):
+        here = slice(start, start + chunk)
+        rows, squares = data._rows[here], data.row_squares()[here]
+        if not np.array_equal(squares, _squares(rows, public), equal_nan=True):
+            return "norms are not those of the rows"
+        if not _within(rows, squares, data):
+            return "rows leave the declared bounds"
+        if codes is not None and (codes[here] > width).any():
+            return "codes leave the declared columns"
+    return ""
+
+
+def _squares(rows: Any, public: Public) -> npt.NDArray[np.float64]:
+    return _core.squared_norms(rows=rows, columns=public.width, has_target=public.has_target)
+
+
+def _within(rows: Any, squares: Any, data: Data) -> bool:
+    public, width = data.public, data.public.width
+    values = table.as_doubles(rows, width, public.has_target)
+    x = (
+        values[:, :width]
+        if public.has_target
+        else np.nan_to_num(values[:, :width], nan=0.0, posinf=np.inf, neginf=-np.inf)
+    )
+    ok = bool(np.isfinite(x).all())
+    if public.x_bounds is not None:
+        low, high = np.array(public.x_bounds).T
+        free = np.isnan(values[:, 0]) | ~squares.astype(bool)  # void rows are zeros
+        ok &= bool(((x >= low) & (x <= high) | free[:, None]).all())
+    if public.row_norm is not None:
+        ok &= not bool((squares > public.row_norm**2 * NORM_ROUNDING).any())
+    if public.has_target and public.y_bounds is not None:
+        y = values[:, width]
+        ok &= bool((np.isnan(y) | ((y >= public.y_bounds[0]) & (y <= public.y_bounds[1]))).all())
+    return ok
+
+
+def _codes(coded: Coded) -> Any:
+    at = place_of_target(len(coded.number_columns))
+    return coded.rows.view(np.uint16)[:, 4 * (at + 3) : 4 * (at + 3) + coded.codes]

@@ -1,0 +1,64 @@
+"""A small table in Parquet, and what tests of clusters do with it."""
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import pydpmc as dp
+
+COLUMNS = 3
+
+
+def schema(**options):
+    columns = {f"x{j}": dp.Number(-2, 2) for j in range(COLUMNS)}
+    return dp.Schema({**columns, "y": dp.Binary()}, target="y", missing="drop", row_norm=1.0, **options)
+
+
+def table(rows=1200, seed=7):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(rows, COLUMNS))
+    y = (rng.random(rows) < 1.0 / (1.0 + np.exp(-x[:, 0]))).astype(int)
+    return pa.table({**{f"x{j}": x[:, j] for j in range(COLUMNS)}, "y": y, "who": rng.integers(0, 200, rows)})
+
+
+def files(folder, rows=1200):
+    whole = table(rows)
+    pq.write_table(whole.slice(0, rows // 3), folder / "a.parquet", row_group_size=150)
+    pq.write_table(whole.slice(rows // 3), folder / "b.parquet")
+    return whole
+
+
+def draws(plan, data, **options):
+    post = plan.run(data, progress=False, anyway=True, **({"seed": 11} | options))
+    return np.concatenate([values.ravel() for values in post.draws.values()])
+
+
+def kill_now_and_then(client, kills, stop, pause=0.3):
+    """Kill a worker with SIGKILL, wait, and again, in a thread; return it and the list of who was killed."""
+    killed = []
+
+    def work():
+        while len(killed) < kills and not stop.is_set():
+            time.sleep(pause)
+            pids = {a: w["pid"] for a, w in _workers(client).items()}
+            if not pids:
+                continue
+            address = sorted(pids)[len(killed) % len(pids)]
+            try:
+                os.kill(pids[address], signal.SIGKILL)
+                killed.append(address)
+            except ProcessLookupError:
+                pass
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    return thread, killed
+
+
+def _workers(client):
+    return {a: {"pid": pid} for a, pid in client.run(os.getpid, on_error="ignore").items()}

@@ -1,0 +1,193 @@
+"""Records at the workers of a Dask cluster: the draws of one machine, whatever happens to workers."""
+
+import logging
+import threading
+
+import clusters
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+import pydpmc as dp
+from pydpmc.errors import ClusterError, InvalidArgument, WrongType
+
+distributed = pytest.importorskip("distributed", reason="distributed is not installed")
+pytestmark = pytest.mark.filterwarnings("ignore")  # Dask's own
+ROWS, CELLS = 1200, 5
+
+
+@pytest.fixture(scope="module")
+def client():
+    options = {"dashboard_address": None, "silence_logs": logging.CRITICAL, "threads_per_worker": 1}
+    security = distributed.Security.temporary()
+    with (
+        distributed.LocalCluster(n_workers=2, security=security, **options) as cluster,
+        distributed.Client(cluster) as c,
+    ):
+        yield c
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    found = tmp_path_factory.mktemp("parquet")
+    clusters.files(found, ROWS)
+    return found
+
+
+@pytest.fixture(scope="module")
+def data(client, folder):
+    return dp.Data.from_parquet(folder, clusters.schema(), client=client, cells=CELLS, timeout=30.0)
+
+
+@pytest.fixture(scope="module")
+def memory():
+    return clusters.schema().data(clusters.table(ROWS)).in_cells(CELLS)
+
+
+def plan_of(data, sampler):
+    return dp.plan(dp.LogisticRegression(), data.public, sampler, epsilon=1.0, delta=1e-6)
+
+
+@pytest.mark.parametrize(
+    "sampler",
+    [
+        dp.SGLD(steps=8, sampling="poisson", batch_size=100),
+        dp.SGHMC(steps=4, sampling="full"),
+        dp.SGFS(steps=4),
+        dp.Barker(steps=4),
+        dp.Langevin(draws=2, steps=4),
+        dp.Newton(),
+        dp.Hybrid(dp.Newton(), dp.SGLD(steps=4, sampling="poisson", batch_size=100)),
+    ],
+    ids=lambda sampler: type(sampler).__name__,
+)
+def test_draws_are_those_of_one_machine(data, memory, sampler):
+    assert data.public == memory.public
+    plan = plan_of(data, sampler)
+    np.testing.assert_array_equal(clusters.draws(plan, data), clusters.draws(plan, memory))
+
+
+def test_a_linear_regression_in_closed_form(client, folder):
+    scheme = dp.Schema({"x0": dp.Number(-2, 2), "x1": dp.Number(-2, 2)}, target="x1", missing="drop")
+    found = dp.Data.from_parquet(folder, scheme, client=client, cells=2)
+    plan = dp.plan(dp.LinearRegression(sigma=1.0), found.public, dp.ConjugateSample(), epsilon=1.0, delta=1e-6)
+    wanted = clusters.draws(plan, scheme.data(clusters.table(ROWS)))
+    np.testing.assert_array_equal(clusters.draws(plan, found), wanted)
+
+
+def test_a_dask_frame(client, memory):
+    frames = pytest.importorskip("dask.dataframe", reason="dask.dataframe is not installed")
+    frame = frames.from_pandas(clusters.table(ROWS).to_pandas(), npartitions=3, sort=False)
+    found = dp.Data.from_dask(frame, clusters.schema(), client=client)
+    plan = plan_of(found, dp.Newton())
+    np.testing.assert_array_equal(clusters.draws(plan, found), clusters.draws(plan, memory))
+
+
+def test_a_run_is_charged_once_and_a_ledger_knows_the_table(data, tmp_path):
+    ledger = dp.Ledger(tmp_path / "study.ledger", epsilon=3.0, delta=1e-6)
+    plan = plan_of(data, dp.Newton())
+    for _ in range(2):
+        plan.run(data, ledger=ledger, progress=False, anyway=True)
+    assert len(ledger.history()) == 2
+    assert len({entry.table for entry in ledger.history()} if hasattr(ledger.history()[0], "table") else {1}) == 1
+
+
+def test_a_killed_worker_changes_nothing(data, memory, client, tmp_path):
+    plan = plan_of(data, dp.SGLD(steps=150, sampling="poisson", batch_size=100))
+    ended = threading.Event()
+    thread, killed = clusters.kill_now_and_then(client, 1, ended, pause=0.2)
+    found = clusters.draws(plan, data)
+    ended.set()
+    thread.join()
+    assert len(killed) == 1
+    np.testing.assert_array_equal(found, clusters.draws(plan, memory))
+
+
+@pytest.mark.slow
+def test_a_hundred_killed_workers_change_nothing(client, folder, memory, tmp_path):
+    data = dp.Data.from_parquet(folder, clusters.schema(), client=client, cells=CELLS, timeout=60.0)
+    plan = plan_of(data, dp.SGLD(steps=20_000, sampling="poisson", batch_size=100))
+    ended = threading.Event()
+    thread, killed = clusters.kill_now_and_then(client, 100, ended, pause=2.0)
+    found = clusters.draws(plan, data)
+    ended.set()
+    thread.join()
+    print(f"{len(killed)} workers were killed")
+    assert len(killed) >= 50
+    np.testing.assert_array_equal(found, clusters.draws(plan, memory))
+
+
+class Tampered:
+    """A session whose workers' answers are changed on their way."""
+
+    def __init__(self, monkeypatch, change):
+        from pydpmc.data.cluster import cluster
+
+        true = cluster.Cluster.wait
+
+        def wait(self, address, future, patient=False):
+            answer = true(self, address, future, patient)
+            return change(answer) if isinstance(answer, tuple) and len(answer) == 4 else answer
+
+        monkeypatch.setattr(cluster.Cluster, "wait", wait)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda a: (a[0], a[1], (*a[2], a[2][0]), a[3]), "each of its cells once"),
+        (lambda a: (a[0], a[1], a[2][1:], a[3]), "each of its cells once"),
+        (lambda a: (a[0], a[1] - 1, a[2], a[3]), "earlier question"),
+        (lambda a: ("other", a[1], a[2], a[3]), "earlier question"),
+        (lambda a: (a[0], a[1], a[2], a[3].astype(float)), "no sum"),
+    ],
+    ids=["twice", "missing", "stale", "foreign", "floats"],
+)
+def test_an_answer_that_is_not_the_answer_is_refused(data, monkeypatch, change, words):
+    Tampered(monkeypatch, change)
+    with pytest.raises(ClusterError, match=words):
+        clusters.draws(plan_of(data, dp.Newton()), data)
+
+
+def test_a_cell_that_changed_is_refused_when_it_is_read_again(client, tmp_path):
+    clusters.files(tmp_path, 600)
+    data = dp.Data.from_parquet(tmp_path, clusters.schema(), client=client, cells=2)
+    changed = clusters.table(600).to_pandas()
+    changed.loc[3, "y"] = 1 - changed.loc[3, "y"]
+    pq.write_table(type(clusters.table(1)).from_pandas(changed[:200]), tmp_path / "a.parquet", row_group_size=150)
+    cluster = data._cluster
+    cluster.lose(next(iter(cluster.by_host(set(cluster.sources)))))
+    with pytest.raises(ClusterError, match="not what they were"):
+        clusters.draws(plan_of(data, dp.Newton()), data)
+
+
+def test_errors_of_workers_hold_no_values(client, tmp_path):
+    clusters.files(tmp_path, 600)
+    (tmp_path / "b.parquet").write_bytes((tmp_path / "b.parquet").read_bytes()[:-900] + b"\0" * 900)
+    with pytest.raises(dp.errors.PydpmcError) as caught:
+        dp.Data.from_parquet(tmp_path, clusters.schema(), client=client, cells=2)
+    assert "that can be read" in str(caught.value)
+
+
+def test_what_clusters_refuse(client, folder, data):
+    with pytest.raises(WrongType, match="client must be"):
+        dp.Data.from_parquet(folder, clusters.schema(), client="tls://host:1")
+    with pytest.raises(InvalidArgument, match="group"):
+        dp.Data.from_parquet(folder, clusters.schema(group="who"), client=client)
+    with pytest.raises(InvalidArgument, match="cache"):
+        dp.Data.from_parquet(folder, clusters.schema(), client=client, cache="rows.dpmc")
+    with pytest.raises(InvalidArgument, match="cells"):
+        data.in_cells(3)
+    plan = plan_of(data, dp.SGLD(steps=5, sampling="without_replacement", batch_size=20))
+    with pytest.raises(InvalidArgument, match="fixed size"):
+        plan.run(data, progress=False, anyway=True)
+
+
+def test_a_remote_scheduler_without_tls_is_refused(client, monkeypatch):
+    from pydpmc.data.cluster.loading import _require_client
+
+    monkeypatch.setattr(type(client.scheduler), "address", "tcp://192.0.2.1:8786", raising=False)
+    monkeypatch.setattr(client.scheduler, "address", "tcp://192.0.2.1:8786", raising=False)
+    with pytest.raises(InvalidArgument, match="not encrypted"):
+        _require_client(client, insecure=False)
+    _require_client(client, insecure=True)
