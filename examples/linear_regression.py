@@ -12,7 +12,7 @@ data = dp.Data(x, y, x_bounds=(-1, 1), y_bounds=(-3, 3), columns=["slope"])
 prior = {"beta": dp.Normal(scale=2.0), "intercept": dp.Normal(scale=2.0), "sigma": dp.Normal(scale=2.0)}
 model = dp.LinearRegression(prior=prior, intercept=True)
 
-sampler = dp.Barker(steps=4000, n0=50, scale=0.2, clip=1.2)
+sampler = dp.Barker(steps=8000, n0=50, scale=0.2, clip=1.2)
 plan = dp.plan(model, data.public, sampler, init=[0.0, 0.0, np.log(0.5)])
 print(plan, "\n")
 

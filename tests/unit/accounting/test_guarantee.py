@@ -47,7 +47,7 @@ def without_replacement(size):
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(
     ("event", "size"),
-    [*((event, size) for event in LIKELY for size in (499.0, 501.0, 2000.0, 1e9)), (without_replacement, 2000.0)],
+    [*((event, size) for event in LIKELY for size in (501.0, 2000.0, 1e9)), (without_replacement, 2000.0)],
 )
 def test_releases_of_any_size_have_a_price(event, size):
     """Also where the exponential of a loss is no double."""
