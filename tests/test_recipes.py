@@ -112,7 +112,9 @@ def build(tree):
         pytest.skip("cmake is not here to build the core")
     made = tree / "build"
     options = ["-DCMAKE_BUILD_TYPE=Release", f"-Dpybind11_DIR={pybind11.get_cmake_dir()}"]
-    options += [f"-DPython_EXECUTABLE={sys.executable}"]
+    # One instruction set, not linked as a whole: a recipe has no text that depends on either.
+    options += [f"-DPython_EXECUTABLE={sys.executable}", "-DPYDPMC_BASELINE_ONLY=ON"]
+    options += ["-DCMAKE_INTERPROCEDURAL_OPTIMIZATION=OFF"]
     if shutil.which("ccache") is not None:
         options.append("-DCMAKE_CXX_COMPILER_LAUNCHER=ccache")
     environment = os.environ | {"CCACHE_BASEDIR": str(tree), "CCACHE_NOHASHDIR": "1"}

@@ -2,6 +2,7 @@
 // released.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -39,7 +40,7 @@ class NewtonRun {
   Key key_;
   bool key_is_secret_;
   uint64_t generation_;
-  int64_t taken_ = 0;
+  std::atomic<int64_t> taken_ = 0;  // read by other threads; and no two looks have the same stream
   Stop stop_;
 };
 

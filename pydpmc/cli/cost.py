@@ -72,7 +72,7 @@ def parsed(text: str) -> tuple[Any, int]:
     if match is None:
         raise StudyError(f"event {text!r} must look like 'AcceptBit(shift=0.063) x 250'")
     if match["type"] not in kinds:
-        raise StudyError(f"event {text!r}: the kinds are {', '.join(kinds)}")
+        raise StudyError(f"event {text!r} is of no known kind: the kinds are {', '.join(kinds)}")
     kind = kinds[match["type"]]
     given = {}
     for part in filter(None, (p.strip() for p in match["parameters"].split(","))):

@@ -33,7 +33,7 @@ def run(arguments: Namespace) -> None:
     if not making and budget != (None, None):
         raise LedgerError("--epsilon and --delta belong to `pydpmc ledger create`; a budget cannot be changed")
     if making and None in budget:
-        raise LedgerError("--epsilon and --delta must be given: the budget of everything that will ever be released")
+        raise LedgerError("--epsilon and --delta must be given: they are the budget of all releases together")
     if making:
         ledger = Ledger(arguments.file, epsilon=arguments.epsilon, delta=arguments.delta)
         print(PAGES["show"](ledger))

@@ -79,11 +79,11 @@ def _check_levels(study: Study, data: Data, epsilon: float, adjacency: str, ledg
         raise study.file.error("--check-levels: the target is a number, and has no levels", "schema", "target")
     with study.file.errors_at("schema"):
         found = private_shares(data, levels, epsilon=epsilon, adjacency=adjacency, ledger=ledger)  # type: ignore[arg-type]
-    print(f"{found}\n(released at epsilon = {epsilon:g}, beside what the run costs)\n")
+    print(f"{found}\n(released at epsilon = {epsilon:g}, in addition to the cost of the run)\n")
     if found.absent:
         raise study.file.error(
-            f"target: no sign of a record with {', '.join(map(repr, found.absent))}; check how the levels are spelt. "
-            "The run was not started; the check is spent",
+            f"target: no record seems to have {', '.join(map(repr, found.absent))}; check the spelling of the levels. "
+            "The run was not started, but the check was charged",
             "schema",
             "target",
         )
@@ -92,7 +92,7 @@ def _check_levels(study: Study, data: Data, epsilon: float, adjacency: str, ledg
 def _check_outputs(study: Study, overwrite: bool) -> None:
     """Refuse outputs that cannot be written, before any budget is spent."""
     if "posterior" not in study.output:
-        raise study.file.error("posterior must be given: where to keep the draws that were paid for", "output")
+        raise study.file.error("posterior must be given: the file that will hold the draws", "output")
     for kind, suffixes in SUFFIXES.items():
         if kind not in study.output:
             continue

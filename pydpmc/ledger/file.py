@@ -123,10 +123,10 @@ def _connect(path: Path) -> sqlite3.Connection:
 def _checked(file: sqlite3.Connection, path: Path) -> tuple[bytes, list[Record]]:
     parts = file.execute("SELECT type, name FROM sqlite_master ORDER BY name").fetchall()
     if parts != TABLES:  # a view or a trigger would run when its table is read or written
-        raise damaged(path, "it has other tables than a ledger")
+        raise damaged(path, "its tables are not the tables of a ledger")
     found = [row[0] for row in file.execute("PRAGMA integrity_check")]
     if found != ["ok"]:
-        raise damaged(path, "its pages do not fit together")
+        raise damaged(path, "it fails the integrity check of SQLite")
     keys = file.execute("SELECT key FROM secret").fetchall()
     heads = file.execute("SELECT records, mac FROM head").fetchall()
     rows = file.execute("SELECT number, body, mac FROM chain ORDER BY number").fetchall()

@@ -27,8 +27,8 @@ FIXED_IN_ADVANCE = (
     "the ledger is promised)"
 )
 RESUMED = (
-    "this checkpoint was already resumed, or its run was released since or is finished: going on from it a second time "
-    "would release what was not paid for"
+    "this checkpoint was already resumed, or its run was released or has finished since: to resume it a second time "
+    "would release steps that were not charged"
 )
 ELSEWHERE = "this run was resumed elsewhere from a copy of its checkpoint: its result here must not be released"
 

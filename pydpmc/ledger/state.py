@@ -135,13 +135,16 @@ class State:
     def charge(self, guarantee: Guarantee) -> Charge:
         """Return what one more run takes; refuse a run that the ledger cannot hold or pay for."""
         if guarantee.void is not None:
-            raise LedgerError(f"a ledger holds runs with a guarantee, and this one has none: {guarantee.void}")
+            raise LedgerError(
+                f"a ledger takes only runs that have a guarantee, and this run has none: {guarantee.void}"
+            )
         for record in self.reservations[:1]:
             first = self._guarantee(record)
             if (guarantee.adjacency, guarantee.unit) != (first.adjacency, first.unit):
                 raise LedgerError(
                     f"the ledger {self.path} protects {first.unit} under adjacency {first.adjacency!r}; a run "
-                    f"that protects {guarantee.unit} under {guarantee.adjacency!r} cannot be added. Plan it alike"
+                    f"that protects {guarantee.unit} under {guarantee.adjacency!r} cannot be added. "
+                    "Plan it with the same unit and adjacency"
                 )
         return self.filter.charge(guarantee)
 

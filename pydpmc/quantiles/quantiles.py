@@ -22,10 +22,10 @@ from ..data.schema.tables import columns_of
 from ..errors import InvalidArgument
 from ..ledger.ledger import opened
 from .exact_choice import choose, random_words
+from .grids import apart, checked_grid, decimal_grid, grids_within
 
 Floats = npt.NDArray[np.float64]
 Adjacency = Literal["replace", "add_remove"]
-MOST_POINTS = 100_000
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,8 @@ def private_quantiles(
     True
     """
     raw = columns_of({"values": values}, ["values"], ["values"], ["values"])
-    released, guarantee = _release(raw, quantiles, grid, epsilon, delta, adjacency, missing_values, ledger, seed)
+    grids = {"values": checked_grid(grid)}
+    released, guarantee = _release(raw, quantiles, grids, epsilon, delta, adjacency, missing_values, ledger, seed)
     return Quantiles(released["values"], guarantee)
 
 
@@ -101,6 +102,7 @@ def private_bounds(
     delta: float = 0.0,
     coverage: float = 0.98,
     grid: npt.ArrayLike | None = None,
+    limits: Mapping[str, tuple[float, float]] | None = None,
     adjacency: Adjacency = "replace",
     missing_values: Sequence[str] = ("",),
     ledger: Any = None,
@@ -120,6 +122,9 @@ def private_bounds(
         Share of the values that shall lie between the bounds; the rest will be clamped.
     grid
         Public candidates; by default 0 and 1, 2 and 5 times the powers of ten from 1e-6 to 1e12, of both signs.
+    limits
+        What a column can hold, known without the records: with ``{"income": (0, math.inf)}`` no bound of the column
+        income is negative. A finite limit is a candidate itself.
     adjacency, missing_values, ledger, seed
         As for `private_quantiles`.
 
@@ -127,7 +132,7 @@ def private_bounds(
     --------
     >>> import numpy as np, pydpmc as dp
     >>> table = {"income": np.random.default_rng(1).lognormal(10.0, 1.0, 10_000)}
-    >>> found = dp.private_bounds(table, ["income"], epsilon=0.5)
+    >>> found = dp.private_bounds(table, ["income"], epsilon=0.5, limits={"income": (0.0, np.inf)})
     >>> dp.Number(*found["income"]).high in (200_000.0, 500_000.0)
     True
     """
@@ -135,19 +140,12 @@ def private_bounds(
     if isinstance(columns, str) or not columns:
         raise InvalidArgument(f"columns must be a list of column names, not {given(columns)}")
     tail = (1.0 - coverage) / 2
-    points = decimal_grid() if grid is None else grid
+    grids = grids_within(decimal_grid() if grid is None else checked_grid(grid), columns, limits)
     raw = columns_of(table, list(columns), list(columns), list(columns))
     released, guarantee = _release(
-        raw, (tail, 1.0 - tail), points, epsilon, delta, adjacency, missing_values, ledger, seed
+        raw, (tail, 1.0 - tail), grids, epsilon, delta, adjacency, missing_values, ledger, seed
     )
-    candidates = _checked_grid(points)
-    return PrivateBounds({name: _apart(pair[0], pair[1], candidates) for name, pair in released.items()}, guarantee)
-
-
-def decimal_grid(smallest: int = -6, largest: int = 12) -> Floats:
-    """Return 0 and 1, 2 and 5 times powers of ten, of both signs."""
-    positive = [digit * 10.0**power for power in range(smallest, largest + 1) for digit in (1.0, 2.0, 5.0)]
-    return np.array(sorted([*(-p for p in positive), 0.0, *positive]))
+    return PrivateBounds({name: apart(pair[0], pair[1], grids[name]) for name, pair in released.items()}, guarantee)
 
 
 def rank_costs(column: Floats, q: Fraction, grid: Floats) -> list[int]:
@@ -168,7 +166,7 @@ def cost_rate(eta: float, q: Fraction, adjacency: str) -> Fraction:
 def _release(
     raw: Mapping[str, Any],
     quantiles: Sequence[float],
-    grid: npt.ArrayLike,
+    grids: Mapping[str, Floats],
     epsilon: float,
     delta: float,
     adjacency: str,
@@ -177,7 +175,7 @@ def _release(
     seed: int | None,
 ) -> tuple[dict[str, tuple[float, ...]], acc.Guarantee]:
     seed = None if seed is None else whole(seed, "seed", least=0, most=2**64 - 1)
-    fractions, points = _checked_quantiles(quantiles), _checked_grid(grid)
+    fractions = _checked_quantiles(quantiles)
     uses = len(raw) * len(fractions)
     eta = _affordable_range(uses, epsilon, delta, adjacency)
     void = None if seed is None else "a seed was given: whoever knows it can replay every random choice"
@@ -187,7 +185,7 @@ def _release(
         _charge(ledger, guarantee, list(columns))
     released, use = {}, 0
     for name, column in columns.items():
-        picks = []
+        picks, points = [], grids[name]
         for q in fractions:
             words = random_words(seed, use)
             picks.append(float(points[choose(rank_costs(column, q, points), cost_rate(eta, q, adjacency), words)]))
@@ -226,21 +224,3 @@ def _checked_quantiles(quantiles: Sequence[float]) -> list[Fraction]:
     if not wanted or not all(0.0 < q < 1.0 for q in wanted) or sorted(set(wanted)) != wanted:
         raise InvalidArgument(f"quantiles must be increasing numbers in (0, 1), not {wanted!r}")
     return [Fraction(q).limit_denominator(10**6) if 1e-6 <= q <= 1 - 1e-6 else Fraction(q) for q in wanted]
-
-
-def _checked_grid(grid: npt.ArrayLike) -> Floats:
-    points = reals(grid, "grid")
-    fine = points.ndim == 1 and 2 <= points.size <= MOST_POINTS and np.isfinite(points).all()
-    if not fine or not (np.diff(points) > 0).all():
-        raise InvalidArgument(
-            f"grid must be 2 to {MOST_POINTS} increasing finite numbers, but its shape is {points.shape}"
-        )
-    return points
-
-
-def _apart(low: float, high: float, points: Floats) -> tuple[float, float]:
-    """Return bounds that differ, going one point outwards where they fell together."""
-    if low < high:
-        return low, high
-    place = int(np.searchsorted(points, low))
-    return float(points[max(0, place - 1)]), float(points[min(len(points) - 1, place + 1)])

@@ -150,7 +150,7 @@ def _codes(values: Any, levels: Sequence[Any], missing_values: Sequence[str]) ->
     public: Public = values.public
     if public.grouped or not public.has_target:
         raise InvalidArgument(
-            "values: of a Data the target is counted, record by record; this one has no target, or protects groups"
+            "values: the target of a Data is counted record by record, but this Data has no target or protects groups"
         )
     target = labels(values._rows, public.width, True)
     known = (target >= 0) & (target < len(levels)) & (target == np.floor(target))

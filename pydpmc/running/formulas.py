@@ -35,9 +35,11 @@ def of_formula(
     if schema is None:
         raise InvalidArgument("schema must be given with a formula: it declares bounds and levels of every column")
     if isinstance(table, Data):
-        raise WrongType("data must be a table with the columns of the formula, not a pydpmc.Data, which is encoded")
+        raise WrongType(
+            "data must be a table with the columns of the formula, not a pydpmc.Data, whose columns are already encoded"
+        )
     if isinstance(table, np.ndarray) and table.dtype.names is None:
-        raise WrongType("data must have the names that the formula uses: an array has none; pass a mapping or a table")
+        raise WrongType("data must be a table or a mapping with the column names of the formula; an array has no names")
     design = design_of(formula, schema)
     target = design.schema.columns[str(design.schema.target)]
     if family is None:
@@ -60,4 +62,4 @@ def refuse_leftovers(schema: Any, family: Any, prior: Any, public_n: Any) -> Non
     """Refuse the arguments of a formula where none was given."""
     for name, value in (("schema", schema), ("family", family), ("prior", prior), ("public_n", public_n)):
         if value is not None:
-            raise InvalidArgument(f"{name} goes with a formula; of a model and a Data it is a part: {given(value)}")
+            raise InvalidArgument(f"{name} is for formulas only: a model and a Data contain it; it is {given(value)}")

@@ -38,5 +38,5 @@ def refuse_habits(options: Mapping[str, Any], known: Collection[str]) -> None:
         if name in known:
             continue
         near = difflib.get_close_matches(name, known, n=1)
-        here = HABITS.get(name) or (near[0] if near else f"none of {', '.join(sorted(known))}")
-        raise WrongType(f"sample has no argument {name!r}; here it is {here}. Nothing was spent")
+        here = HABITS.get(name) or (near[0] if near else f"one of {', '.join(sorted(known))}")
+        raise WrongType(f"sample has no argument {name!r}; use {here}. Nothing was spent")

@@ -70,7 +70,9 @@ def speed_and_time(rate: float, left: int) -> str:
 
 def say_resumed(checkpoint: Any, done: int, steps: int) -> None:
     """Print that a run continues from a checkpoint."""
-    print(f"going on from {checkpoint}, {done:,} of {steps:,} steps done; nothing is charged again", file=sys.stderr)
+    print(
+        f"resuming from {checkpoint}: {done:,} of {steps:,} steps are done; nothing is charged again", file=sys.stderr
+    )
 
 
 def _lines(labels: list[str], steps: int, timed: bool) -> _Bars | _LogLines:

@@ -103,7 +103,9 @@ def run(
     workers = usable_threads(threads)
     out = np.empty((release.chains, release.kept, plan.settings.dim))
     if unsafe_diagnostics and not isinstance(plan.settings, Settings):
-        raise InvalidArgument("unsafe_diagnostics: only the Barker sampler counts what it clips")
+        raise InvalidArgument(
+            "unsafe_diagnostics is for the Barker sampler only: no other sampler counts clipped records"
+        )
     records = _for_model(plan, data)
     init = start_points(plan, release.chains, seed)
     void = _void(plan, seed is not None, unsafe_diagnostics)

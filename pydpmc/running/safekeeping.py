@@ -68,12 +68,12 @@ class Safekeeping:
             return
         if self._release.hidden:
             raise CheckpointError(
-                "checkpoint: this sampler releases its last iterate or its draws alone, and a file would hold more; "
-                "leave it out, or name a sampler that releases every iterate, such as SGLD() or Barker()"
+                "checkpoint: this sampler hides its intermediate states, and a checkpoint would store them; leave "
+                "checkpoint out, or choose a sampler that releases every iterate, such as SGLD() or Barker()"
             )
         if void != self._plan.guarantee.void:
             raise CheckpointError(
-                "checkpoint: a run goes on from it with new random numbers, so leave seed and unsafe_diagnostics out"
+                "checkpoint: a resumed run draws new random numbers, so leave seed and unsafe_diagnostics out"
             )
 
     def __enter__(self) -> Safekeeping:
@@ -90,7 +90,7 @@ class Safekeeping:
     def begin(self, core: Any) -> None:
         """Charge a new run, or take up the one in the checkpoint."""
         if self._path is not None and not hasattr(core, "state"):
-            raise CheckpointError("checkpoint: runs of this sampler cannot be resumed; leave it out")
+            raise CheckpointError("checkpoint: runs of this sampler cannot be resumed; leave checkpoint out")
         if self._path is not None and self._path.exists():
             self._resume(core, self._path)
         else:
@@ -159,7 +159,11 @@ class Safekeeping:
         except LedgerError as error:
             if self._path is not None or isinstance(error, ResumedElsewhere):
                 raise
-            warnings.warn(f"the run is charged, but not noted as finished: {error}", RuntimeWarning, stacklevel=5)
+            warnings.warn(
+                f"the run was charged, but the ledger could not record that it finished: {error}",
+                RuntimeWarning,
+                stacklevel=5,
+            )
 
     def _reserve(self, core: Any) -> None:
         if self._ledger is None:
@@ -186,7 +190,7 @@ class Safekeeping:
         done = header["steps_done"]
         out = self._out[:, : self._release.made(done)]
         if draws.size != out.size:
-            raise CheckpointError(f"{path} holds {draws.size} numbers of draws, not those of {done} steps")
+            raise CheckpointError(f"{path} is damaged: it has {draws.size} numbers, and {done} steps make {out.size}")
         core.restore(state.tolist(), done)
         out[:] = draws.reshape(out.shape)
         self._resumed = header["resumed"]
@@ -236,7 +240,7 @@ class Safekeeping:
             )
         if header["charged"] and self._ledger is None:
             raise CheckpointError(
-                f"{path} is the checkpoint of a run that a ledger was charged for; pass the same ledger"
+                f"the run of the checkpoint {path} was charged to a ledger; pass that ledger to resume it"
             )
 
     def _identity(self) -> dict[str, Any]:

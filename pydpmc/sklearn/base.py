@@ -131,7 +131,7 @@ class DPEstimator(BaseEstimator):  # type: ignore[misc]
     def _fit(self, X: Floats, y: Floats, model: Model, y_bounds: Any) -> None:
         if self.row_norm is None and self.x_bounds is None:
             raise InvalidArgument(
-                "row_norm (or x_bounds) must be declared: a public bound, not one learned from the data"
+                "row_norm or x_bounds must be declared, as a public bound that was not learned from the data"
             )
         names = getattr(self, "feature_names_in_", None)
         data = Data(

@@ -52,7 +52,9 @@ class _DPRegressor(Scored, RegressorMixin, DPEstimator):  # type: ignore[misc]
         table = features(self, X, y)
         target = numbers(target_column(y, len(table)))
         if self.y_bounds is None:
-            raise InvalidArgument("y_bounds must be declared: public bounds of the target, not learned from it")
+            raise InvalidArgument(
+                "y_bounds must be declared, as public bounds of the target that were not learned from it"
+            )
         bounds = target_bounds(self.y_bounds)
         self._fit(table, target, self._model(bounds), bounds)
         self.coef_ = self._mean_draw("beta")

@@ -20,10 +20,10 @@ OFFSETS = 9
 class Setting(NamedTuple):
     shift: float
     steps: int
-    bits: int  # per world, enough for the bound to be within 5 %
+    bits: int  # per world, enough for the bound to be within 7 %; the slow test has it within 5 %
 
 
-SETTINGS = [Setting(0.1, 1000, 9_000_000), Setting(0.5, 40, 4_000_000), Setting(1.0, 10, 4_000_000)]
+SETTINGS = [Setting(0.1, 1000, 4_000_000), Setting(0.5, 40, 1_000_000), Setting(1.0, 10, 1_000_000)]
 IDS = [f"S={s.shift},T={s.steps}" for s in SETTINGS]
 
 
@@ -79,14 +79,14 @@ def test_the_lower_bound_is_close_to_exact_and_never_above_the_claim(
         f"claim {claim:.3f} ({likely / claim:.3f} of it)"
     )
     assert exact <= claim
-    assert likely >= 0.95 * exact
+    assert likely >= 0.93 * exact
     assert certain <= exact
     assert certain <= claim
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=IDS)
 def test_no_offset_exceeds_its_exact_epsilon_or_the_claim(audit: Any, setting: Setting) -> None:
-    total = setting.bits // 15
+    total = setting.bits // 7
     confidence = 1.0 - 0.001 / OFFSETS
     bounds, exact = [], []
     for offset in offsets(setting):
@@ -99,13 +99,13 @@ def test_no_offset_exceeds_its_exact_epsilon_or_the_claim(audit: Any, setting: S
     assert max(bounds) >= 0.7 * max(exact)
 
 
-@pytest.mark.parametrize("excess", [1.1, 1.25])
 @pytest.mark.parametrize("setting", SETTINGS, ids=IDS)
-def test_a_sampler_that_shifts_more_than_it_accounts_for_is_caught(audit: Any, setting: Setting, excess: float) -> None:
+def test_a_sampler_that_shifts_a_tenth_more_than_it_accounts_for_is_caught(audit: Any, setting: Setting) -> None:
     pair = worlds(audit, setting, "replace", worst_offset(audit, setting))
-    plan, total = pair[0][0], setting.bits // 2
-    found = counts(audit, pair, total, clip=excess * plan.settings.clip)
-    bound = audit.lower_bound(found, total, setting.steps, DELTA, 0.999)
+    plan = pair[0][0]
+    found = counts(audit, pair, setting.bits, clip=1.1 * plan.settings.clip)
+    bound = audit.lower_bound(found, setting.bits, setting.steps, DELTA, 0.999)
+    print(f"{setting}: bound {bound:.3f}, claim {plan.guarantee.epsilon(DELTA):.3f}")
     assert bound > plan.guarantee.epsilon(DELTA)
 
 

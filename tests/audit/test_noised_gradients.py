@@ -17,7 +17,7 @@ from pydpmc.planning.arguments import start_points
 from pydpmc.running.run import core_target
 
 FAR, CLIP = 1000.0, 0.5
-TRIALS, CONFIDENCE, DELTA = 800_000, 1e-6, 1e-3
+TRIALS, CONFIDENCE, DELTA = 400_000, 1e-6, 1e-3
 
 
 def query(y, z, *, adjacency, sampling, batch_size=None, public_n=None, method=dp.SGLD):
@@ -44,8 +44,7 @@ def sums(start, seed):
 def lower_bound(here, there):
     """The largest epsilon at DELTA that half-lines prove, at this confidence; half of the trials choose, half prove."""
     cuts = np.quantile(there[: TRIALS // 2], np.linspace(0.5, 0.999, 60))
-    p = np.array([(here[: TRIALS // 2] > c).mean() for c in cuts])
-    q = np.array([(there[: TRIALS // 2] > c).mean() for c in cuts])
+    p, q = (1.0 - np.searchsorted(np.sort(w[: TRIALS // 2]), cuts, "right") / (TRIALS // 2) for w in (here, there))
     cut = cuts[np.argmax(np.log(np.maximum(p - DELTA, 1e-9) / q))]
     m = TRIALS - TRIALS // 2
     hits, misses = (here[-m:] > cut).sum(), (there[-m:] > cut).sum()
@@ -93,6 +92,7 @@ def test_the_query_leaks_what_is_claimed_and_no_more(name):
     _, other = query(there, 1.5, **setting)
     claimed = plan.guarantee.epsilon(DELTA)
     proven = lower_bound(sums(start, 11), sums(other, 12))
+    print(f"{name}: claimed {claimed:.3f}, proven {proven:.3f}")
     assert proven <= claimed
     assert proven > 0.4 * claimed
 

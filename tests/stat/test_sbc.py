@@ -91,8 +91,13 @@ def p_values(study: Study, replicates: int, w: float = 1.0) -> list[float]:
     return found
 
 
-@pytest.mark.parametrize("replicates", [300, pytest.param(1000, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("name", list(STUDIES))
+CASES = [(name, count) for count in (300, 1000) for name in STUDIES]
+DEFAULT = [("logistic", 300), ("linear", 300)]
+
+
+@pytest.mark.parametrize(
+    ("name", "replicates"), [case if case in DEFAULT else pytest.param(*case, marks=pytest.mark.slow) for case in CASES]
+)
 def test_ranks_of_the_true_parameters_are_uniform(name: str, replicates: int) -> None:
     found = p_values(STUDIES[name], replicates)
     assert min(found) > P_VALUE / (len(STUDIES) * len(found))

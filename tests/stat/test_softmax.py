@@ -109,7 +109,8 @@ def test_barker_on_minibatches() -> None:
 STEP = 0.1 / 40.0  # a tenth of the relaxation time of the narrowest direction, about
 
 
-@pytest.mark.parametrize("sampler", [dp.SGLD, dp.SGHMC, dp.SGNHT])
+# What SGHMC and SGNHT do with a gradient does not depend on the model: test_gradient_samplers.py.
+@pytest.mark.parametrize("sampler", [dp.SGLD, *(pytest.param(s, marks=pytest.mark.slow) for s in (dp.SGHMC, dp.SGNHT))])
 def test_gradient_samplers_on_all_records(sampler: type) -> None:
     step = STEP * sampler().friction_of_noise
     compare(run(sampler(steps=100_000, step_size=step, sampling="full")), mean_bias=0.03, sd_within=0.07)

@@ -147,7 +147,7 @@ RUN = [
     ("checkpoint a number", "checkpoint", "3", lambda w: w.run(checkpoint=3)),
     ("checkpoint nowhere", "checkpoint", "absent", lambda w: w.run(checkpoint=w.path("absent/run.ckpt"))),
     ("checkpoint damaged", "run.ckpt", "damaged|checkpoint", lambda w: w.run(checkpoint=w.file("run.ckpt", "hello"))),
-    ("checkpoint of a hidden run", "checkpoint", "last iterate", lambda w: w.hidden(checkpoint=w.path("h.ckpt"))),
+    ("checkpoint of a hidden run", "checkpoint", "hides", lambda w: w.hidden(checkpoint=w.path("h.ckpt"))),
     ("checkpoint with a seed", "checkpoint", "seed", lambda w: w.run(checkpoint=w.path("s"), seed=1, ledger=None)),
     ("sample of an array", "data", r"\(6, 2\)", lambda w: dp.sample(LOGISTIC, np.zeros((6, 2)))),
     ("sample without privacy", "ledger", "guarantee", lambda w: w.sample(private=False)),

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..events.base import Event, Floats
 from ..events.gaussian import gdp_delta, gdp_epsilon
+from ..events.pure_dp import PureDP
 from .backward_induction import induction_profile, rough_induction_epsilon
 from .composed_losses import composed_losses
 from .grid import loss_scale
@@ -17,6 +18,7 @@ from .renyi import delta_from_moment, epsilon_from_moment
 from .uses import Uses, coarsened, total, total_square
 
 LARGEST_MU = 27.0  # losses reach mu (mu / 2 + 10), whose exponential must not overflow
+LARGEST_PURE = 500.0  # the exponential of a larger loss nearly overflows
 ROUGH_LEVELS = 24  # distinct noise levels of a rough epsilon
 VARIANCE_LEVELS = 8  # distinct noise levels of a rough variance
 SMALL_RANGE = 0.02  # bits of a smaller range are approximated by fewer bits of a larger range
@@ -143,13 +145,25 @@ def bounds_of(uses: Uses, adjacency: str, *, rough: bool = False) -> list[Bound]
     exact = gaussian_bound(uses, adjacency)
     if exact is not None:
         return [exact]
+    pure = pure_bound(uses, adjacency)
+    if _reveals_all(uses, adjacency):
+        return [] if pure is None else [pure]
     candidates = [
-        pure_bound(uses, adjacency),
+        pure,
         induction_bound(uses, adjacency),
         renyi_bound(uses, adjacency),
         fourier_bound(uses, adjacency, rough),
     ]
     return [bound for bound in candidates if bound is not None]
+
+
+def _reveals_all(uses: Uses, adjacency: str) -> bool:
+    """Return whether one use has so large a loss, and so likely, that no bound improves on the sum of pure epsilons."""
+    return any(
+        LARGEST_PURE < event.pure_epsilon(adjacency) < math.inf
+        for event, _ in uses
+        if isinstance(event, PureDP) or event.bounded_range(adjacency) is not None
+    )
 
 
 def quick_bounds_of(uses: Uses, adjacency: str) -> list[Bound]:

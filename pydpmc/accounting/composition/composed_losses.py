@@ -39,7 +39,7 @@ class ComposedLosses:
 
     def delta(self, epsilon: float) -> float:
         """Upper bound of delta: the worse direction."""
-        if any(_uses(c) > MOST_USES for c in self.directions):
+        if any(_uses(c) > MOST_USES or c.infinity == 1.0 for c in self.directions):
             return 1.0
         return max(_delta(c, epsilon) for c in self.directions)
 

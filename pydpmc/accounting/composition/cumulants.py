@@ -29,7 +29,8 @@ class Cumulants:
     def __init__(self, items: Sequence[Item]) -> None:
         self.items = tuple(items)
         self.losses = [loss.losses for loss, _ in items]
-        self.infinity = -math.expm1(sum(n * math.log1p(-loss.infinity) for loss, n in items))
+        finite = [n * math.log1p(-loss.infinity) if loss.infinity < 1.0 else -math.inf for loss, n in items]
+        self.infinity = -math.expm1(sum(finite))
         self.largest = max(max(float(losses[-1]), loss.step) for (loss, _), losses in self.pairs())
         self._values: dict[float, float] = {}
         self._latest: tuple[float, float] | None = None

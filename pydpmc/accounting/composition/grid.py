@@ -9,6 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from ..events.base import Event, Floats
+from ..loss.privacy_loss import LARGEST_EXPONENT
 from .uses import families, size_of
 
 FINEST, COARSEST = 1e-4, 2e-3  # discretisation adds a share of the variance between these
@@ -21,7 +22,7 @@ SCALED_LEVELS = 12  # the scale of a family's losses is interpolated from this m
 @lru_cache(maxsize=4096)
 def loss_scale(event: Event, adjacency: str) -> tuple[float, float]:
     """Return variance and mean absolute value of the loss of one use, within a few percent."""
-    step = event.largest_loss(adjacency) / 256
+    step = _largest_finite(event, adjacency) / 256
     for _ in range(6):
         losses = event.privacy_loss(adjacency, step)
         variance, size = (max(column) for column in zip(*(loss.moments() for loss in losses), strict=True))
@@ -52,7 +53,7 @@ def choose_step(items: Sequence[tuple[Event, int]], adjacency: str, rough: bool 
     counts = np.array([n for _, n in items], dtype=float)
     variance, size = loss_scales([event for event, _ in items], adjacency).T
     total = float(counts @ variance)
-    span = 18 * math.sqrt(total) + 2 * max(event.largest_loss(adjacency) for event, _ in items)
+    span = 18 * math.sqrt(total) + 2 * max(_largest_finite(event, adjacency) for event, _ in items)
 
     def widest(share: float) -> float:
         low, high = -40.0, 10.0
@@ -70,9 +71,14 @@ def choose_step(items: Sequence[tuple[Event, int]], adjacency: str, rough: bool 
     return _snapped(step, items, counts * variance, adjacency)
 
 
+def _largest_finite(event: Event, adjacency: str) -> float:
+    """Return the end of the grid: larger losses count as infinite, because their exponential nearly overflows."""
+    return min(event.largest_loss(adjacency), LARGEST_EXPONENT)
+
+
 def _snapped(step: float, items: Sequence[tuple[Event, int]], weights: Floats, adjacency: str) -> float:
     """Adjust the step to divide the pure epsilon of the main event, so that its extreme atoms lie on the grid."""
     pure = items[int(np.argmax(weights))][0].pure_epsilon(adjacency)
-    if not math.isfinite(pure):
+    if pure > LARGEST_EXPONENT:
         return step
     return pure / math.ceil(pure / step) * (1 + 1e-15)

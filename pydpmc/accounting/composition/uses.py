@@ -13,6 +13,7 @@ from ...errors import UnsupportedEventError, WrongType
 from ..events.base import ADJACENCIES, Event, Floats
 
 MOST_LEVELS, FEW_LEVELS = 160, 96  # more than the first number of noise levels are merged into the second number
+LARGEST_MU = 1e100  # such a release reveals everything, and powers of a larger mu would overflow
 Use = tuple[Event, int]
 Uses = tuple[Use, ...]
 Price = TypeVar("Price", float, Floats)
@@ -39,8 +40,11 @@ def checked(items: Iterable[tuple[Event, int]], adjacency: str) -> Uses:
 
 
 def total_square(uses: Uses, adjacency: str) -> float:
-    """Return the sum of mu^2 over unsampled Gaussians, rounded up."""
-    return math.fsum(n * (event.gaussian_mu(adjacency) or 0.0) ** 2 for event, n in uses) * (1.0 + 2.0**-50)
+    """Return the sum of mu^2 over unsampled Gaussians, rounded up; infinite if it exceeds all doubles."""
+    levels = [(event.gaussian_mu(adjacency) or 0.0, n) for event, n in uses]
+    if any(mu > LARGEST_MU for mu, _ in levels):
+        return math.inf
+    return math.fsum(n * mu**2 for mu, n in levels) * (1.0 + 2.0**-50)
 
 
 def total(uses: Uses, price: Callable[[Event], Price]) -> Price:

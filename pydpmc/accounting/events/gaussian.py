@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 def gdp_delta(mu: float, eps: Floats) -> Floats:
     """Return the profile of mu-GDP at eps >= 0, rounded up by more than its rounding error."""
+    if mu == math.inf:
+        return np.ones_like(eps)
     return np.zeros_like(eps) if mu == 0.0 else _profile(mu, eps)
 
 
@@ -48,9 +50,9 @@ def _profile(mu: float | Floats, eps: Floats) -> Floats:
 
 def gdp_epsilon(mu: float, delta: float) -> float:
     """Return the smallest epsilon of mu-GDP at delta, rounded up."""
-    low, high = 0.0, mu * mu / 2 + mu * 40.0
-    if mu > 0.0 and delta < SMALLEST_DELTA:
+    if mu == math.inf or (mu > 0.0 and delta < SMALLEST_DELTA):
         return math.inf
+    low, high = 0.0, mu * mu / 2 + mu * 40.0
     at_low, at_high = gdp_delta(mu, np.array([low, high])) <= delta
     if at_low or not at_high:
         return 0.0 if at_low else math.inf

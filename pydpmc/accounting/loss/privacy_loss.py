@@ -54,7 +54,8 @@ def from_symmetric_profile(profile: Callable[[Floats], Floats], epsilon_max: flo
     eps: Floats = step * np.arange(last + 1, dtype=np.float64)
     ratios = np.exp(eps)
     values: Floats = np.clip(profile(eps), 0.0, 1.0)
-    values = np.minimum.accumulate(values) * (1 + 8 * (last + 8) * UNIT)  # covers the rounding of the slopes
+    raised = np.minimum.accumulate(values) * (1 + 8 * (last + 8) * UNIT)  # covers the rounding of the slopes
+    values = np.minimum(raised, 1.0)
     rises: Floats = np.concatenate([[values[0] - 1.0], np.diff(values)])
     widths: Floats = np.concatenate([[2.0], ratios[:-1] * np.expm1(step)])
     slopes = np.minimum(convex_minorant_slopes(rises, widths), 0.0)[1:]

@@ -37,6 +37,29 @@ def test_zero_delta_means_pure_epsilon():
     assert acc.compose([(acc.GDP(0.1), 1)]).epsilon(0.0) == math.inf
 
 
+LIKELY = (acc.PureDP, acc.BoundedRange, acc.AcceptBit, acc.GDP)  # their largest losses have a probability near 1
+
+
+def without_replacement(size):
+    return acc.Gaussian(2.0 / size).without_replacement(10, 1000)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("event", "size"),
+    [*((event, size) for event in LIKELY for size in (499.0, 501.0, 2000.0, 1e9)), (without_replacement, 2000.0)],
+)
+def test_releases_of_any_size_have_a_price(event, size):
+    """Also where the exponential of a loss is no double."""
+    alone = acc.compose([(event(size), 3)])
+    mixed = acc.compose([(event(size), 3), (acc.AcceptBit(0.1), 5), (acc.Gaussian(3.0).poisson(0.1), 5)])
+    assert 0.0 <= mixed.delta(800.0) <= 1.0
+    assert 0.0 < alone.epsilon(1e-6) <= mixed.epsilon(1e-6)
+    if event in LIKELY:
+        assert alone.delta(1.0) > 0.999
+        assert alone.epsilon(1e-6) >= 2.9 * size
+
+
 def test_an_unknown_saved_event_is_refused():
     saved = acc.compose(ONE_OF_EACH[:1]).to_dict()
     saved["events"][0][0]["type"] = "Teleport"

@@ -330,7 +330,7 @@ def test_a_study_is_charged_resumed_and_refused(study, capsys):
     assert main(["run", str(study)]) == 1
     assert "its draws come from run.ckpt" in capsys.readouterr().err
     assert main(["run", str(study), "--overwrite"]) == 0
-    assert "going on from" in capsys.readouterr().err
+    assert "resuming from" in capsys.readouterr().err
     assert len(dp.Ledger(folder / "s.ledger").history()) == 1
     (folder / "run.ckpt").unlink()
     assert main(["run", str(study), "--overwrite"]) == 3
@@ -341,7 +341,7 @@ def test_a_misspelt_level_of_the_target_stops_a_study_before_its_run(study, caps
     edited(study, 'positive = ">50K"', 'positive = ">50k"')
     assert main(["run", str(study), "--check-levels", "0.5"]) == 1
     out = capsys.readouterr()
-    assert "no sign of a record with '>50k'" in out.err
+    assert "no record seems to have '>50k'" in out.err
     assert "released at epsilon = 0.5" in out.out
     assert not (study.parent / "post.npz").exists()
     edited(study, 'positive = ">50K"', 'positive = ">50K"')

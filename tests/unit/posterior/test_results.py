@@ -189,8 +189,10 @@ def test_attack_success_is_never_below_randomised_response(rate):
 
 def test_an_epsilon_beyond_all_numbers_bounds_nothing():
     """exp(epsilon) once overflowed, and with it the report of a run that spends so much."""
-    huge = acc.compose([(acc.GDP(mu=50.0), 1)])
-    assert attack_success(huge, [0.1]) == [1.0]
+    for huge in (acc.GDP(mu=50.0), acc.PureDP(epsilon=2000.0)):
+        guarantee = acc.compose([(huge, 1)])
+        assert attack_success(guarantee, [0.1]) == [1.0]
+        assert best_guess(guarantee) == 1.0
 
 
 def test_a_void_guarantee_has_no_curves():

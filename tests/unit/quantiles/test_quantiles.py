@@ -129,6 +129,27 @@ def test_bounds_of_a_table_are_for_declaring(rng):
     assert found.guarantee.epsilon(1e-6) <= 1.0
 
 
+def test_limits_bound_the_candidates_of_their_column_alone(rng):
+    """At epsilon 0.02 a quantile of 300 records is nearly any candidate: without limits half of them are negative."""
+    table = {"income": rng.lognormal(10.0, 1.0, 300), "change": rng.normal(0.0, 1.0, 300)}
+    lows = {True: [], False: []}
+    for limited in (True, False):
+        options = {"limits": {"income": (0.0, math.inf)}} if limited else {}
+        for seed in range(40):
+            found = dp.private_bounds(table, ["income", "change"], epsilon=0.02, seed=seed, **options)
+            assert found["income"][0] < found["income"][1]
+            lows[limited].append((found["income"][0], found["change"][0]))
+    income, change = np.transpose(lows[True])
+    assert income.min() >= 0.0
+    assert change.min() < 0.0
+    assert np.min(lows[False], axis=0)[0] < 0.0
+
+
+def test_a_finite_limit_is_a_candidate():
+    found = dp.private_bounds({"age": [17.0] * 900 + [90.0] * 900}, ["age"], epsilon=5.0, limits={"age": (17.0, 90.0)})
+    assert found["age"] == (17.0, 90.0)
+
+
 def test_a_plan_pays_for_what_was_released_before(rng):
     found = dp.private_quantiles(rng.normal(size=100), [0.5], grid=[0.0, 1.0], epsilon=0.3)
     public = dp.Public(n=100_000, columns=("a",), has_target=True, row_norm=1.0)
@@ -212,3 +233,13 @@ def test_wrong_bounds_are_refused_by_name():
         dp.private_bounds({"a": [1.0]}, "a", epsilon=1.0)
     with pytest.raises(ValueError, match="'b' is not in the table"):
         dp.private_bounds({"a": [1.0]}, ["b"], epsilon=1.0)
+    for limits, said in (
+        ((0.0, 1.0), "limits must map"),
+        ({"b": (0.0, 1.0)}, "'b'"),
+        ({"a": 1.0}, r"limits\['a'\]"),
+        ({"a": (1.0, 1.0)}, r"limits\['a'\] must increase"),
+        ({"a": ("0", 1.0)}, r"limits\['a'\]"),
+        ({"a": (6e12, math.inf)}, "no two points within"),
+    ):
+        with pytest.raises((ValueError, TypeError), match=said):
+            dp.private_bounds({"a": [1.0]}, ["a"], epsilon=1.0, limits=limits)

@@ -136,5 +136,5 @@ def test_a_ledger_with_a_trigger_or_a_view_is_refused(tmp_path):
     ledger = dp.Ledger(tmp_path / "study.ledger", epsilon=1.0, delta=1e-6)
     with closing(sqlite3.connect(ledger.path)) as file:
         file.execute("CREATE TRIGGER t AFTER INSERT ON chain BEGIN DELETE FROM head; END")
-    with pytest.raises(dp.errors.LedgerError, match="other tables"):
+    with pytest.raises(dp.errors.LedgerError, match="not the tables of a ledger"):
         dp.Ledger(ledger.path)

@@ -14,10 +14,10 @@ def data():
 
 @pytest.mark.parametrize(
     ("keyword", "ours"),
-    [("random_seed", "seed"), ("tune", "warmup"), ("cores", "threads"), ("progres", "progress"), ("zzz", "none of")],
+    [("random_seed", "seed"), ("tune", "warmup"), ("cores", "threads"), ("progres", "progress"), ("zzz", "one of")],
 )
 def test_a_keyword_of_another_library_names_ours(data, keyword, ours):
-    with pytest.raises(WrongType, match=f"no argument '{keyword}'; here it is {ours}"):
+    with pytest.raises(WrongType, match=f"no argument '{keyword}'; use {ours}"):
         dp.sample(dp.LogisticRegression(), data, epsilon=1.0, delta=1e-6, **{keyword: 1})
 
 

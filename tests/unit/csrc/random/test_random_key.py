@@ -21,7 +21,7 @@ random = _core.random
 def save(name):
     key = random.key_from_os()
     streams = [random.Stream(key, 255, chain, step) for chain in range(64) for step in range(3)]
-    words = np.concatenate([s.fill(4096) for s in streams])
+    words = np.concatenate([s.fill(1024) for s in streams])
     np.save(name, words)
     print(name, random.fork_generation(), key.hex(), flush=True)
 
@@ -82,8 +82,8 @@ def test_forked_children_notice_and_share_no_word(tmp_path: Path) -> None:
     assert generations == {"parent": 0, "child0": 1, "child1": 1, "grandchild": 2}
     assert len({key for _, _, key in rows}) == 4
     words = np.concatenate([np.load(tmp_path / f"{name}.npy") for name in generations])
-    # Stronger than no repeated 128-bit window; a chance repetition has probability 3e-7.
-    assert len(np.unique(words)) == len(words) == 4 * 64 * 3 * 4096
+    # Stronger than no repeated 128-bit window; a chance repetition has probability 2e-8.
+    assert len(np.unique(words)) == len(words) == 4 * 64 * 3 * 1024
 
 
 @pytest.mark.skipif(

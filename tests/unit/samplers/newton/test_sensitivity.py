@@ -20,8 +20,7 @@ from pydpmc.samplers.newton.sensitivity import (
     Bounds,
 )
 
-COSINES = np.linspace(-1.0, 1.0, 41)
-LENGTHS = np.array([0.0, 0.3, 0.6, 0.8, 0.95, 1.0])
+LENGTHS = np.array([0.3, 0.6, 0.8, 0.95, 1.0])
 
 
 def logistic():
@@ -82,15 +81,20 @@ FAMILIES = {
 
 
 def worst(r, h, sigma, tau, adjacency):
-    """The largest distance of neighbours over a grid of residuals, lengths of rows and angles."""
+    """The largest distance of neighbours over a grid of residuals and lengths of rows, at the worst angle.
+
+    With c the cosine of the angle, the squared distance is alone + 2 c (a a' - b b' c), which is concave in c.
+    """
     a = (r[:, None] * LENGTHS).ravel() / sigma
     b = (h[:, None] * LENGTHS**2).ravel() / tau
+    alone = a**2 + b**2
     if adjacency == "add_remove":
-        return math.sqrt((a**2 + b**2).max())
+        return math.sqrt(alone.max())
     best = 0.0
-    for c in COSINES:
-        gradient = a[:, None] ** 2 + a**2 + 2 * a[:, None] * a * c
-        best = max(best, (gradient + b[:, None] ** 2 + b**2 - 2 * b[:, None] * b * c**2).max())
+    for k in range(len(a)):  # with itself and those after it
+        gradients, curvatures = a[k] * a[k:], b[k] * b[k:]
+        c = np.where(gradients < 2 * curvatures, gradients / np.maximum(2 * curvatures, 1e-300), 1.0)
+        best = max(best, (alone[k] + alone[k:] + 2 * c * (gradients - curvatures * c)).max())
     return math.sqrt(best)
 
 
