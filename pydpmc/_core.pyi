@@ -254,6 +254,10 @@ def gradient_sum(
     coded: Coded | None = None,
 ) -> NDArray[np.int64]: ...
 
+def pass_seconds(
+    *, rows: Rows, columns: int, intercept: bool, theta: list[float], chains: int, repeats: int
+) -> dict[str, float]: ...
+
 class NutsRun:
     def __init__(
         self,

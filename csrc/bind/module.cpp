@@ -14,6 +14,7 @@ void bind_barker(py::module_& m);
 void bind_gradients(py::module_& m);
 void bind_langevin(py::module_& m);
 void bind_kernels(py::module_& m);
+void bind_passes(py::module_& m);
 void bind_nuts(py::module_& m);
 void bind_newton(py::module_& m);
 
@@ -30,6 +31,7 @@ PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
   bind_gradients(m);
   bind_langevin(m);
   bind_kernels(m);
+  bind_passes(m);
   bind_nuts(m);
   bind_newton(m);
 }

@@ -3,33 +3,47 @@
 #include <atomic>
 #include <cstdlib>
 
+#include "isa/measure.hpp"
+
 namespace pydpmc {
 
-namespace baseline {
-extern const KernelTable table;
-}
+// The passes of one instruction set. These are constants: nothing compiled for an instruction set runs before
+// it is chosen.
+#define PYDPMC_KERNELS_OF(isa_name)                                                               \
+  namespace isa_name {                                                                            \
+  extern const RandomKernels random_kernels;                                                      \
+  extern const RatioKernels ratio_kernels;                                                        \
+  extern const GradientKernels gradient_kernels;                                                  \
+  extern const ChainKernels chain_kernels;                                                        \
+  extern const NarrowKernels narrow_kernels;                                                      \
+  extern const MomentKernels moment_kernels;                                                      \
+  extern const DensityKernels density_kernels;                                                    \
+  static const KernelTable& table() {                                                             \
+    static const KernelTable all{random_kernels, ratio_kernels,  gradient_kernels, chain_kernels, \
+                                 narrow_kernels, moment_kernels, density_kernels,  #isa_name};    \
+    return all;                                                                                   \
+  }                                                                                               \
+  }
+
+PYDPMC_KERNELS_OF(baseline)
 #ifdef PYDPMC_HAVE_avx2
-namespace avx2 {
-extern const KernelTable table;
-}
+PYDPMC_KERNELS_OF(avx2)
 #endif
 #ifdef PYDPMC_HAVE_avx512
-namespace avx512 {
-extern const KernelTable table;
-}
+PYDPMC_KERNELS_OF(avx512)
 #endif
 
 namespace {
 
 std::vector<const KernelTable*> runnable() {
-  std::vector<const KernelTable*> found{&baseline::table};
+  std::vector<const KernelTable*> found{&baseline::table()};
 #ifdef PYDPMC_HAVE_avx2
-  if (__builtin_cpu_supports("avx2")) found.push_back(&avx2::table);
+  if (__builtin_cpu_supports("avx2")) found.push_back(&avx2::table());
 #endif
 #ifdef PYDPMC_HAVE_avx512
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
       __builtin_cpu_supports("avx512vl"))
-    found.push_back(&avx512::table);
+    found.push_back(&avx512::table());
 #endif
   return found;
 }
@@ -43,7 +57,7 @@ const KernelTable* find(const std::string& isa) {
 const KernelTable* choose() {
   const char* wanted = std::getenv("PYDPMC_ISA");
   const KernelTable* named = wanted ? find(wanted) : nullptr;
-  return named ? named : runnable().back();
+  return named ? named : fastest(runnable());
 }
 
 std::atomic<const KernelTable*>& current() {

@@ -72,12 +72,17 @@ PYDPMC_INLINE void consecutive_rows(const Table<Scalar>& table, int64_t i, int c
 // Prefetches rows of 64 B to 1 kB in a pass over all records; beyond the end it has no effect. Shorter rows
 // arrive faster than they are processed, and for longer ones the hardware prefetcher is better.
 template <class Scalar>
-PYDPMC_INLINE void fetch_consecutive(const Table<Scalar>& table, int64_t i) noexcept {
+PYDPMC_INLINE void fetch_ahead(const Table<Scalar>& table, const Scalar* row) noexcept {
   constexpr int64_t shortest = 64, longest = 1024, ahead = 4096, line = 64;  // bytes
   const int64_t size = table.stride * static_cast<int64_t>(sizeof(Scalar));
   if (size < shortest || size > longest) return;
-  const char* first = reinterpret_cast<const char*>(table.first) + i * size + ahead;
+  const char* first = reinterpret_cast<const char*>(row) + ahead;
   for (int64_t at = 0; at < lanes * size; at += line) __builtin_prefetch(first + at, 0, 2);
+}
+
+template <class Scalar>
+PYDPMC_INLINE void fetch_consecutive(const Table<Scalar>& table, int64_t i) noexcept {
+  fetch_ahead(table, table.row(i));
 }
 
 PYDPMC_INLINE int rest_of(int64_t i, int64_t end) noexcept {

@@ -14,9 +14,7 @@ PYDPMC_INLINE F8 class_predictors(const Scalar* const (&row)[lanes], int columns
   const double* slopes = p.slopes;
   F8 top = fill(-__builtin_inf());
   for (int c = 0; c < p.predictors; ++c, slopes += padded(columns)) {
-    double eta[lanes];
-    dot8(row, slopes, columns, eta, fetch_nothing);
-    const F8 predictor = gather([&](int k) PYDPMC_LAMBDA { return eta[k]; }) + p.offsets[c];
+    const F8 predictor = dot8(row, slopes, columns, fetch_nothing) + p.offsets[c];
     store(p.scratch + c * lanes, predictor);
     top = max(top, predictor);
   }

@@ -12,6 +12,11 @@ struct Score {
   F8 first, second;
 };
 
+struct LoglikAndScore {
+  F8 loglik;
+  Score score;
+};
+
 struct Prepared {
   const double* slopes;  // zero-padded to a multiple of eight
   double offset;

@@ -1,10 +1,13 @@
 #include "run/langevin.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "isa/dispatch.hpp"
+#include "kernels/gradient/chains.hpp"
 #include "query/gradient_query.hpp"
 #include "threads/chains.hpp"
+#include "threads/workspaces.hpp"
 
 namespace pydpmc {
 
@@ -23,11 +26,8 @@ LangevinRun::LangevinRun(Target target, const Chains& chains, const GradientGrid
   target_.records.squares = {squares_.data()};
   const size_t dim = static_cast<size_t>(target_.model.dim);
   for (size_t c = 0; c < chains_.size(); ++c) {
-    Chain& chain = chains_[c];
-    chain.state.resize(dim);
-    chain.noise.resize(dim);
-    chain.theta.resize(dim);
-    for (size_t j = 0; j < dim; ++j) chain.state[j] = sampler_.nearest_state(chains.init[c * dim + j], j);
+    chains_[c].resize(dim);
+    for (size_t j = 0; j < dim; ++j) chains_[c][j] = sampler_.nearest_state(chains.init[c * dim + j], j);
   }
 }
 
@@ -36,41 +36,80 @@ void LangevinRun::advance(int64_t steps, int threads, int64_t block) {
   rekey_after_fork(key_, key_is_secret_, generation_);
   threads = std::clamp(threads, 1, most_threads);
   steps = std::min(steps, steps_ - done_);
-  workspaces_ = std::make_unique<Workspaces>(threads, target_.model);
-  for_each_chain(static_cast<int64_t>(chains_.size()), target_.records.n, block, threads, true, stop_,
-                 [&](uint32_t id, Team& team, int first_thread) {
+  const size_t together = chains_at_once(threads), dim = static_cast<size_t>(target_.model.dim);
+  const size_t each = std::max(slopes_size(target_.model), together * chain_scratch(target_.model));
+  workspaces_.assign(static_cast<size_t>(threads),
+                     {apart(together * dim), apart(each), std::vector<int64_t>(together * dim + 8),
+                      std::vector<int64_t>(dim)});
+  const size_t groups = (chains_.size() + together - 1) / together;
+  for_each_chain(static_cast<int64_t>(groups), target_.records.n, block, threads, true, stop_,
+                 [&](uint32_t group, Team& team, int first_thread) {
+                   const size_t first = group * together;
+                   const size_t count = std::min(together, chains_.size() - first);
                    for (int64_t t = done_; t < done_ + steps && !stop_.requested(); ++t)
-                     step(chains_[id], id, t, team, first_thread);
+                     step(first, count, t, team, first_thread);
                  });
   if (stop_.requested()) return;  // chains have made different numbers of steps; none is released
   done_ += steps;
   if (steps > 0 && done_ == steps_) release();
 }
 
-void LangevinRun::step(Chain& chain, uint32_t id, int64_t step, Team& team, int first_thread) noexcept {
-  for (size_t j = 0; j < chain.state.size(); ++j) chain.theta[j] = sampler_.theta(chain.state[j]);
-  sum_gradients(chain.theta.data(), team, first_thread);
-  Stream stream(key_, Purpose::noise, id, static_cast<uint64_t>(step));
-  fill_rounded_normal(stream, chain.noise.data(), chain.noise.size());
-  sampler_.step(chain.state, target_.prior, workspaces_->sums(first_thread), chain.noise.data());
+// All chains that one thread has to run; all chains of the run if the threads share the records.
+size_t LangevinRun::chains_at_once(int threads) const noexcept {
+  const size_t chains = chains_.size(), workers = static_cast<size_t>(threads);
+  const bool sharing = target_.records.n >= fewest_records_per_thread * threads;
+  const size_t wanted = chains < workers ? (sharing ? chains : 1) : (chains + workers - 1) / workers;
+  return std::min<size_t>(wanted, most_chains_at_once);
 }
 
-void LangevinRun::sum_gradients(const double* theta, Team& team, int first_thread) noexcept {
-  const KernelTable& kernel = kernels_of(target_.model);
-  workspaces_->clear(first_thread, team.threads());
+void LangevinRun::step(size_t first, size_t count, int64_t step, Team& team, int first_thread) noexcept {
+  Workspace& own = workspaces_[static_cast<size_t>(first_thread)];
+  const size_t dim = static_cast<size_t>(target_.model.dim);
+  for (size_t c = 0; c < count; ++c)
+    for (size_t j = 0; j < dim; ++j) own.thetas[c * dim + j] = sampler_.theta(chains_[first + c][j]);
+  sum_gradients(count, team, first_thread);
+  for (size_t c = 0; c < count; ++c) {
+    Stream stream(key_, Purpose::noise, static_cast<uint32_t>(first + c), static_cast<uint64_t>(step));
+    fill_rounded_normal(stream, own.noise.data(), dim);
+    sampler_.step(chains_[first + c], target_.prior, own.sums.data() + c * dim, own.noise.data());
+  }
+}
+
+void LangevinRun::sum_gradients(size_t count, Team& team, int first_thread) noexcept {
+  const size_t length = count * static_cast<size_t>(target_.model.dim);
+  Workspace* const workspace = workspaces_.data() + first_thread;
+  for (int k = 0; k < team.threads(); ++k) std::fill_n(workspace[k].sums.begin(), length, 0);
   team.sum([&](int thread, int64_t begin, int64_t end) noexcept {
-    const int worker = first_thread + thread;
-    kernel.gradient_sums(target_.model, target_.records, theta, workspaces_->slopes(worker),
-                         {nullptr, end - begin, begin}, grid_, workspaces_->sums(worker));
+    add_gradients(workspace->thetas.data(), count, begin, end, workspace[thread]);
     return RatioSum{};
   });
-  workspaces_->gather(first_thread, team.threads());
+  for (int k = 1; k < team.threads(); ++k)
+    for (size_t j = 0; j < length; ++j) workspace->sums[j] += workspace[k].sums[j];
+}
+
+// Without a pass for all chains, each takes its turn at a few records, which stay in the cache.
+void LangevinRun::add_gradients(const double* thetas, size_t count, int64_t begin, int64_t end,
+                                Workspace& own) noexcept {
+  constexpr int64_t few = 256;
+  const KernelTable& kernel = kernels_of(target_.model);
+  const Records& records = target_.records;
+  if (count > 1 && sums_chains_at_once(target_.model, records)) {
+    kernel.chain_sums(target_.model, records, thetas, static_cast<int>(count), own.scratch.data(), begin, end,
+                      grid_, own.sums.data());
+    return;
+  }
+  const size_t dim = static_cast<size_t>(target_.model.dim);
+  const int64_t stride = count > 1 ? few : end - begin;
+  for (int64_t i = begin; i < end; i += stride)
+    for (size_t c = 0; c < count; ++c)
+      kernel.gradient_sums(target_.model, records, thetas + c * dim, own.scratch.data(),
+                           {nullptr, std::min(stride, end - i), i}, grid_, own.sums.data() + c * dim);
 }
 
 void LangevinRun::release() const noexcept {
   double* to = out_;
   for (const Chain& chain : chains_)
-    for (int64_t state : chain.state) *to++ = sampler_.theta(state);
+    for (int64_t state : chain) *to++ = sampler_.theta(state);
 }
 
 }  // namespace pydpmc

@@ -1,8 +1,8 @@
 // Independent Langevin chains with hidden iterates: nothing is written before the last step of all chains.
+// Chains that share a thread step together, so that a pass over the records serves all of them.
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "concepts.hpp"
@@ -11,7 +11,6 @@
 #include "run/chains.hpp"
 #include "samplers/langevin.hpp"
 #include "threads/team.hpp"
-#include "threads/workspaces.hpp"
 
 namespace pydpmc {
 
@@ -29,13 +28,18 @@ class LangevinRun {
   int64_t steps_done() const { return done_; }
 
  private:
-  struct Chain {
-    std::vector<int64_t> state, noise;
-    std::vector<double> theta;
+  using Chain = std::vector<int64_t>;  // its state
+
+  // Scratch memory of one thread, for the chains that step together.
+  struct Workspace {
+    std::vector<double> thetas, scratch;  // thetas: [chain][dim]
+    std::vector<int64_t> sums, noise;     // sums: [chain][dim]
   };
 
-  void step(Chain& chain, uint32_t id, int64_t step, Team& team, int first_thread) noexcept;
-  void sum_gradients(const double* theta, Team& team, int first_thread) noexcept;
+  size_t chains_at_once(int threads) const noexcept;
+  void step(size_t first, size_t count, int64_t step, Team& team, int first_thread) noexcept;
+  void sum_gradients(size_t count, Team& team, int first_thread) noexcept;
+  void add_gradients(const double* thetas, size_t count, int64_t begin, int64_t end, Workspace& own) noexcept;
   void release() const noexcept;
 
   Target target_;
@@ -50,7 +54,7 @@ class LangevinRun {
   double* out_;
   int64_t done_ = 0;
   Stop stop_;
-  std::unique_ptr<Workspaces> workspaces_;
+  std::vector<Workspace> workspaces_;
 };
 
 }  // namespace pydpmc

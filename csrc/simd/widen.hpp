@@ -78,4 +78,20 @@ PYDPMC_INLINE typename Wide<width>::F widen(const int16_t* from) noexcept {
   return x;
 }
 
+#if defined(__AVX512F__)
+// Four numbers, and zeros in the other lanes.
+PYDPMC_INLINE Wide<8>::F load_half(const double* from) noexcept {
+  return (Wide<8>::F)_mm512_maskz_loadu_pd(0x0f, from);
+}
+
+PYDPMC_INLINE Wide<8>::F load_half(const float* from) noexcept {
+  return (Wide<8>::F)_mm512_maskz_cvtps_pd(0x0f, _mm256_zextps128_ps256(_mm_loadu_ps(from)));
+}
+
+PYDPMC_INLINE Wide<8>::F load_half(const int16_t* from) noexcept {
+  const __m128i four = _mm_cvtepi16_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from)));
+  return (Wide<8>::F)_mm512_maskz_cvtepi32_pd(0x0f, _mm256_zextsi128_si256(four));
+}
+#endif
+
 PYDPMC_ISA_END

@@ -42,9 +42,8 @@ class CodedSums {
   }
 
   PYDPMC_INLINE F8 predictors(const Rows<double>& row) const noexcept {
-    double eta[lanes];
-    dot8(row, numbers_, rows_.numbers, eta, fetch_nothing);
-    return load(eta) + gather([&](int k) PYDPMC_LAMBDA { return of_codes({row[k], rows_.padded}); });
+    return dot8(row, numbers_, rows_.numbers, fetch_nothing) +
+           gather([&](int k) PYDPMC_LAMBDA { return of_codes({row[k], rows_.padded}); });
   }
 
   // Adds scale[k] times row k for all eight rows.

@@ -3,6 +3,7 @@
 // group of one record counts exactly as the record would.
 #pragma once
 
+#include "kernels/gradient/block_gradient.hpp"
 #include "kernels/gradient/coded_gradient.hpp"
 #include "kernels/gradient/record.hpp"
 #include "kernels/gradient/softmax_gradient.hpp"
@@ -19,6 +20,8 @@ template <class Model, class Scalar>
     const auto factor_of = [&](double norm2) PYDPMC_LAMBDA { return onto_grid(norm2, grid); };
     return add_softmax_gradients<Model>(spec, table, p, row_of, batch.count, factor_of, sums);
   } else {
+    if (!batch.index && makes_blocks(table))
+      return add_block_gradients<Model>(spec, table, squares, p, batch.first, batch.count, grid, sums);
     return add_record_gradients<Model>(spec, table, squares, p, batch, grid, sums);
   }
 }

@@ -2,7 +2,7 @@
 // order of its rows, and the sum is clipped and rounded. A record whose ratio is NaN counts as zero.
 #pragma once
 
-#include "kernels/ratio/ratio.hpp"
+#include "kernels/ratio/block_ratio.hpp"
 
 PYDPMC_ISA_BEGIN
 
@@ -20,7 +20,8 @@ inline RatioSum full_ratio(const ModelSpec& spec, const Records& records, const 
                            double* slopes, int64_t begin, int64_t end, const double* current_loglik,
                            double* proposed_loglik, const Grid& grid) noexcept {
   if (!records.group_start)
-    return record_ratio(spec, records, proposal, slopes, begin, end, current_loglik, proposed_loglik, grid);
+    return consecutive_ratio(spec, records, proposal, slopes, begin, end, current_loglik, proposed_loglik,
+                             grid);
   log_likelihoods(spec, records, proposal, slopes, records.first_row(begin), records.first_row(end),
                   proposed_loglik);
   I8 total = zero_i8(), clipped = zero_i8();

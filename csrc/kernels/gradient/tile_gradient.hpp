@@ -1,0 +1,116 @@
+// Clipped gradients of consecutive records at several thetas by tiles, bit for bit equal to
+// kernels/gradient/record.hpp at each. A record whose gradient is not finite counts with factor zero, and so
+// do the spare places of the last tile.
+#pragma once
+
+#include "kernels/gradient/gradient_norm.hpp"
+#include "kernels/tile.hpp"
+
+PYDPMC_ISA_BEGIN
+
+// Reads the squared norms of records i .. i+count-1. A row whose norm is not finite adds nothing whatever
+// theta is; it becomes zero, because zero times an infinity is no number.
+template <class Scalar>
+PYDPMC_INLINE void fill_squares(const Table<Scalar>& table, const RowSquares& squares, int64_t i, int count,
+                                int shift, Tile& tile) noexcept {
+  bool finite = true;
+  for (int r = 0; r < tile.records; ++r) {
+    const int64_t id = i + (r < count ? r : 0);
+    tile.row2[r] = (squares ? *squares.of(id) : squared_norm(table.row(id), nullptr, table.columns)) + shift;
+    finite &= tile.row2[r] <= largest_square;
+  }
+  if (finite) return;
+  for (int r = 0; r < tile.records; ++r)
+    if (!(tile.row2[r] <= largest_square))
+      for (int j = 0; j < table.columns; ++j) tile.x[j * tile.records + r] = 0.0;
+}
+
+// One theta and the sums of gradients at it. A column has a sum for every native lane; these contain the bits
+// of the rounding constant, once for every place of every tile.
+struct ChainSums {
+  Prepared p;
+  uint64_t* slopes;  // [column][native_lanes]
+  I8 firsts, seconds;
+
+  void clear(int columns) noexcept {
+    for (int j = 0; j < columns * native_lanes; ++j) slopes[j] = 0;
+    firsts = zero_i8(), seconds = zero_i8();
+  }
+
+  // Adds what was summed in `tiles` tiles.
+  void move_to(int64_t* sums, const ModelSpec& spec, int64_t places) const noexcept {
+    const int shift = spec.intercept ? 1 : 0;
+    int64_t bits;
+    std::memcpy(&bits, &rounding_magic, sizeof bits);
+    const uint64_t magic = static_cast<uint64_t>(bits) * static_cast<uint64_t>(places);
+    for (int j = 0; j < spec.columns; ++j) {
+      uint64_t total = static_cast<uint64_t>(sums[shift + j]) - magic;
+      for (int lane = 0; lane < native_lanes; ++lane) total += slopes[j * native_lanes + lane];
+      sums[shift + j] = static_cast<int64_t>(total);
+    }
+    if (shift) sums[0] += sum(firsts);
+    if (spec.dim > spec.columns + shift) sums[spec.dim - 1] += sum(seconds);
+  }
+};
+
+// sums[j] += nearest(factor[r] * x[r][j]) over all places of a tile.
+[[gnu::noinline]] inline void add_tile(const Tile& tile, int columns, const double* factor,
+                                       uint64_t* sums) noexcept {
+  for (int r = 0; r < tile.records; r += tile_groups * native_lanes) {
+    NativeF f[tile_groups];
+    for (int g = 0; g < tile_groups; ++g) f[g] = load_native(factor + r + g * native_lanes);
+    for (int j = 0; j < columns; ++j) {
+      UnalignedU* to = reinterpret_cast<UnalignedU*>(sums + j * native_lanes);
+      const double* x = tile.column(j) + r;
+      NativeU total = *to;
+#pragma GCC unroll 4
+      for (int g = 0; g < tile_groups; ++g)
+        total += (NativeU)(f[g] * load_native(x + g * native_lanes) + rounding_magic);
+      *to = total;
+    }
+  }
+}
+
+// The factors that take the gradients of a tile to the grid, clipped; all but the first `count` are zero.
+template <class Model>
+PYDPMC_INLINE void tile_factors(const Tile& tile, const double* eta, int count, bool extra, double unit,
+                                const GradientGrid& grid, ChainSums& chain, double* factor) noexcept {
+  for (int r = 0; r < tile.records; r += lanes) {
+    const Score score = Model::score(load(eta + r), load(tile.y + r), chain.p);
+    const F8 second2 = extra ? score.second * score.second : fill(0.0);
+    const F8 scale = clipped_scale(load(tile.row2 + r), score.first * score.first, second2, grid);
+    const auto counted = [&](F8 value) PYDPMC_LAMBDA {
+      return only_first(count - r, select(fill(0.0) <= scale, value * scale, fill(0.0)));
+    };
+    const F8 first = counted(score.first);
+    store(factor + r, first * unit);
+    chain.firsts = chain.firsts + nearest_integer(first);
+    if (extra) chain.seconds = chain.seconds + nearest_integer(counted(score.second));
+  }
+}
+
+// Adds the clipped gradients of records begin .. begin+count-1 at every theta; returns the places of all
+// tiles.
+template <class Model, class Scalar>
+[[gnu::noinline]] int64_t add_tiles(const ModelSpec& spec, const Table<Scalar>& table,
+                                    const RowSquares& squares, int64_t begin, int64_t count,
+                                    const GradientGrid& grid, ChainSums* chain, int chains) noexcept {
+  const int shift = spec.intercept ? 1 : 0;
+  const bool extra = spec.dim > spec.columns + shift;
+  Tile tile(spec.columns);
+  alignas(64) double eta[most_tile_records], factor[most_tile_records];
+  int64_t places = 0;
+  for (int64_t i = 0; i < count; i += tile.records, places += tile.records) {
+    const int here = static_cast<int>(count - i < tile.records ? count - i : tile.records);
+    fill_tile(table, begin + i, here, tile);
+    fill_squares(table, squares, begin + i, here, shift, tile);
+    for (int c = 0; c < chains; ++c) {
+      tile_predictors(tile, chain[c].p.slopes, spec.columns, unit_of<Scalar>, chain[c].p.offset, eta);
+      tile_factors<Model>(tile, eta, here, extra, unit_of<Scalar>, grid, chain[c], factor);
+      add_tile(tile, spec.columns, factor, chain[c].slopes);
+    }
+  }
+  return places;
+}
+
+PYDPMC_ISA_END

@@ -1,0 +1,144 @@
+// A tile: some dozens of consecutive records of few columns, turned so that a column is contiguous and a lane
+// holds a record. Every sum over columns is made in the order of kernels/predictor.hpp, so that a record's
+// value is bit for bit the same as from its row.
+#pragma once
+
+#include "kernels/gradient/chains.hpp"
+#include "kernels/predictor.hpp"
+
+PYDPMC_ISA_BEGIN
+
+constexpr int most_tile_records = 64;
+constexpr int tile_room = 4096;  // numbers, 32 kB
+static_assert(longest_tile_row * 32 <= tile_room);
+
+struct alignas(64) Tile {
+  double x[tile_room];
+  double y[most_tile_records], row2[most_tile_records];  // row2: |x|^2, with the intercept's 1
+  int records;                                           // the distance between columns
+
+  // The more columns, the fewer records, so that a tile stays in the first-level cache.
+  explicit Tile(int columns) noexcept : records((columns + 3) / 4 * 4 <= tile_room / 64 ? 64 : 32) {}
+  PYDPMC_INLINE const double* column(int j) const noexcept { return x + j * records; }
+};
+
+// Writes four columns of eight rows to columns at `to`, a distance of `records` apart.
+template <class Scalar>
+PYDPMC_INLINE void turn_four(const Rows<Scalar>& row, int j, double* to, int records) noexcept {
+  Quad q[lanes];
+  for (int r = 0; r < lanes; ++r) q[r] = (Quad)widen<4>(row[r] + j);
+  if constexpr (native_lanes == 8) {
+    using Octet = Wide<8>::F;
+    Octet pair[4];
+    for (int r = 0; r < 4; ++r) pair[r] = __builtin_shufflevector(q[r], q[r + 4], 0, 1, 2, 3, 4, 5, 6, 7);
+    const Octet even01 = __builtin_shufflevector(pair[0], pair[1], 0, 8, 2, 10, 4, 12, 6, 14),
+                odd01 = __builtin_shufflevector(pair[0], pair[1], 1, 9, 3, 11, 5, 13, 7, 15),
+                even23 = __builtin_shufflevector(pair[2], pair[3], 0, 8, 2, 10, 4, 12, 6, 14),
+                odd23 = __builtin_shufflevector(pair[2], pair[3], 1, 9, 3, 11, 5, 13, 7, 15);
+    const Octet column[4] = {__builtin_shufflevector(even01, even23, 0, 1, 8, 9, 4, 5, 12, 13),
+                             __builtin_shufflevector(odd01, odd23, 0, 1, 8, 9, 4, 5, 12, 13),
+                             __builtin_shufflevector(even01, even23, 2, 3, 10, 11, 6, 7, 14, 15),
+                             __builtin_shufflevector(odd01, odd23, 2, 3, 10, 11, 6, 7, 14, 15)};
+#pragma GCC unroll 4
+    for (int c = 0; c < 4; ++c) std::memcpy(to + c * records, &column[c], sizeof column[c]);
+  } else {
+#pragma GCC unroll 2
+    for (int half = 0; half < lanes; half += 4) {
+      const Quad a = q[half], b = q[half + 1], c = q[half + 2], d = q[half + 3];
+      const Quad even01 = __builtin_shufflevector(a, b, 0, 4, 2, 6),
+                 odd01 = __builtin_shufflevector(a, b, 1, 5, 3, 7),
+                 even23 = __builtin_shufflevector(c, d, 0, 4, 2, 6),
+                 odd23 = __builtin_shufflevector(c, d, 1, 5, 3, 7);
+      const Quad column[4] = {__builtin_shufflevector(even01, even23, 0, 1, 4, 5),
+                              __builtin_shufflevector(odd01, odd23, 0, 1, 4, 5),
+                              __builtin_shufflevector(even01, even23, 2, 3, 6, 7),
+                              __builtin_shufflevector(odd01, odd23, 2, 3, 6, 7)};
+#pragma GCC unroll 4
+      for (int k = 0; k < 4; ++k) std::memcpy(to + k * records + half, &column[k], sizeof column[k]);
+    }
+  }
+}
+
+// Writes the records of eight rows to the places of the tile from `first` on.
+template <class Scalar>
+PYDPMC_INLINE void fill_eight(const Rows<Scalar>& row, int columns, int first, Tile& tile) noexcept {
+  double* to = tile.x + first;
+  if (columns < 4) {
+    for (int j = 0; j < columns; ++j)
+      for (int k = 0; k < lanes; ++k) to[j * tile.records + k] = static_cast<double>(row[k][j]);
+  } else {
+    for (int j = 0; j < columns; j += 4) turn_four(row, j, to + j * tile.records, tile.records);
+  }
+  store(tile.y + first, gather([&](int k) PYDPMC_LAMBDA { return target_of(row[k], columns); }));
+}
+
+// Fills the tile with records i .. i+count-1; the places beyond repeat the first record and must be dropped
+// by the caller.
+template <class Scalar>
+[[gnu::noinline]] void fill_tile(const Table<Scalar>& table, int64_t i, int count, Tile& tile) noexcept {
+  const Scalar* from = table.row(i);
+  int first = 0;
+  for (; first + lanes <= count; first += lanes, from += lanes * table.stride) {
+    Rows<Scalar> row;
+    for (int k = 0; k < lanes; ++k) row[k] = from + k * table.stride;
+    fill_eight(row, table.columns, first, tile);
+  }
+  for (; first < tile.records; first += lanes) {
+    Rows<Scalar> row;
+    for (int k = 0; k < lanes; ++k) row[k] = table.row(i + (first + k < count ? first + k : 0));
+    fill_eight(row, table.columns, first, tile);
+  }
+}
+
+constexpr int tile_groups = 4;  // vectors of records at a time
+
+// The sums over columns k, k + 8, k + 16 and so on.
+PYDPMC_INLINE void class_sums(const Tile& tile, int r, const double* slopes, int columns, int k,
+                              NativeF (&total)[tile_groups]) noexcept {
+  for (NativeF& t : total) t = NativeF{};
+  for (int j = k; j < columns; j += lanes) {
+    const NativeF slope = NativeF{} + slopes[j];
+    const double* x = tile.column(j) + r;
+#pragma GCC unroll 4
+    for (int g = 0; g < tile_groups; ++g) total[g] = total[g] + load_native(x + g * native_lanes) * slope;
+  }
+}
+
+// In the order of kernels/predictor.hpp: ((0+4) + (2+6)) + ((1+5) + (3+7)), or, for fewer than four columns,
+// one after the other.
+PYDPMC_INLINE void tile_dots(const Tile& tile, int r, const double* slopes, int columns,
+                             NativeF (&dot)[tile_groups]) noexcept {
+  if (columns < 4) {
+    for (int g = 0; g < tile_groups; ++g) {
+      dot[g] = load_native(tile.x + r + g * native_lanes) * slopes[0];
+      for (int j = 1; j < columns; ++j)
+        dot[g] = dot[g] + load_native(tile.column(j) + r + g * native_lanes) * slopes[j];
+    }
+    return;
+  }
+  NativeF half[tile_groups], pair[tile_groups], one[tile_groups];
+  const auto four = [&](int k, NativeF(&to)[tile_groups]) PYDPMC_LAMBDA {
+    class_sums(tile, r, slopes, columns, k, to);
+    class_sums(tile, r, slopes, columns, k + 4, one);
+    for (int g = 0; g < tile_groups; ++g) to[g] = to[g] + one[g];
+    class_sums(tile, r, slopes, columns, k + 2, pair);
+    class_sums(tile, r, slopes, columns, k + 6, one);
+    for (int g = 0; g < tile_groups; ++g) to[g] = to[g] + (pair[g] + one[g]);
+  };
+  four(0, half);
+  four(1, dot);
+  for (int g = 0; g < tile_groups; ++g) dot[g] = half[g] + dot[g];
+}
+
+// eta[r] = offset + unit times the dot product of record r with the slopes.
+[[gnu::noinline]] inline void tile_predictors(const Tile& tile, const double* slopes, int columns,
+                                              double unit, double offset, double* eta) noexcept {
+  for (int r = 0; r < tile.records; r += tile_groups * native_lanes) {
+    NativeF dot[tile_groups];
+    tile_dots(tile, r, slopes, columns, dot);
+    for (int g = 0; g < tile_groups; ++g)
+      *reinterpret_cast<UnalignedF*>(eta + r + g * native_lanes) = dot[g] * unit + offset;
+  }
+}
+
+PYDPMC_ISA_END
