@@ -75,7 +75,7 @@ struct KernelTable : RandomKernels,
   const char* isa;
 };
 
-// The fastest table here, measured once (isa/measure.hpp), or the one that PYDPMC_ISA in the environment names.
+// The fastest table here, measured once (isa/measure.hpp), or the one that PYDPMC_ISA names.
 const KernelTable& kernels();
 
 // The loops over records of this model.
