@@ -55,7 +55,7 @@ std::map<std::string, double> pass_seconds(const RowsArray& rows, int columns, b
   records.squares = {squares.data()};
   const int64_t n = records.n;
   const size_t dims = theta.size(), many = static_cast<size_t>(chains), width = look_width(dim);
-  std::vector<double> scratch(std::max({slopes_size(spec), look_scratch(spec), many * chain_scratch(spec)}));
+  std::vector<double> scratch(std::max({slopes_size(spec), look_scratch(spec), chains_scratch(spec, many)}));
   std::vector<double> now(static_cast<size_t>(n)), next(now.size()), density(dims + 1), thetas;
   for (size_t c = 0; c < many; ++c) thetas.insert(thetas.end(), theta.begin(), theta.end());
   std::vector<int64_t> sums(many * dims + 8), products(width * width);

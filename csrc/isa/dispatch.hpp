@@ -44,7 +44,7 @@ struct GradientKernels {
 
 struct ChainKernels {
   // For records with sums_chains_at_once(): adds to sums[chain][dim] the gradients at thetas[chain][dim] of
-  // the records begin .. end-1. `scratch` has chain_scratch() numbers for each chain.
+  // the records begin .. end-1. `scratch` has chains_scratch() numbers.
   void (*chain_sums)(const ModelSpec&, const Records&, const double* thetas, int chains, double* scratch,
                      std::int64_t begin, std::int64_t end, const GradientGrid&, std::int64_t* sums) noexcept;
 };

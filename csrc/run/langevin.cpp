@@ -37,7 +37,7 @@ void LangevinRun::advance(int64_t steps, int threads, int64_t block) {
   threads = std::clamp(threads, 1, most_threads);
   steps = std::min(steps, steps_ - done_);
   const size_t together = chains_at_once(threads), dim = static_cast<size_t>(target_.model.dim);
-  const size_t each = std::max(slopes_size(target_.model), together * chain_scratch(target_.model));
+  const size_t each = std::max(slopes_size(target_.model), chains_scratch(target_.model, together));
   workspaces_.assign(static_cast<size_t>(threads),
                      {apart(together * dim), apart(each), std::vector<int64_t>(together * dim + 8),
                       std::vector<int64_t>(dim)});

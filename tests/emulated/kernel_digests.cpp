@@ -14,6 +14,7 @@
 #include "isa/dispatch.hpp"
 #include "kernels/curvature/look_grid.hpp"
 #include "kernels/curvature/terms.hpp"
+#include "kernels/gradient/chains.hpp"
 #include "models/facts.hpp"
 #include "query/gradient_grid.hpp"
 #include "query/narrow_grid.hpp"
@@ -182,6 +183,20 @@ std::vector<Scalar> table(Mixer& mixer, int n, int columns, int stride, bool has
   return rows;
 }
 
+// Gradients at three thetas in one pass.
+void chain_kernel(const ModelSpec& model, const Records& records, const GradientGrid& grid, Mixer& mixer,
+                  Digest& digest) {
+  constexpr size_t chains = 3;
+  if (!sums_chains_at_once(model, records)) return;
+  const size_t length = chains * static_cast<size_t>(model.dim);
+  const auto thetas = mixer.numbers(length);
+  std::vector<double> scratch(chains_scratch(model, chains));
+  std::vector<int64_t> sums(length);
+  kernels().chain_sums(model, records, thetas.data(), chains, scratch.data(), 1, records.n, grid,
+                       sums.data());
+  digest.add(sums);
+}
+
 template <class Scalar>
 void records_kernels(const Case& given, Storage storage, int wanted, bool intercept) {
   Mixer mixer;
@@ -245,6 +260,7 @@ void records_kernels(const Case& given, Storage storage, int wanted, bool interc
       kernels().narrow_sums(model, records, theta.data(), slopes, visited, narrow, to);
     });
   }
+  chain_kernel(model, records, grid, mixer, digest);
   if (has_look(model.kind) && given.extra == 0) {
     std::vector<double> weights(n);
     for (double& weight : weights) weight = mixer.unit();
@@ -257,7 +273,8 @@ void records_kernels(const Case& given, Storage storage, int wanted, bool interc
       records.weights = weighted ? weights.data() : nullptr;
       look_kernels().look_sums(model, records, theta.data(), scratch.data(), 0, n, look, gradient.data(),
                                products.data());
-      digest.add(gradient), digest.add(products);
+      digest.add(gradient);
+      for (size_t i = 0; i < width; ++i) digest.add(products.data() + i * width + i, width - i);
     }
     records.weights = nullptr;
   }
@@ -304,6 +321,7 @@ void coded_kernels() {
     kernels().gradient_sums(model, records, theta.data(), workspaces.slopes(0), {nullptr, n},
                             grid_within(0.7, 1e-9, model.dim), workspaces.sums(0));
     digest.add(workspaces.sums(0), static_cast<size_t>(model.dim));
+    chain_kernel(model, records, grid_within(0.7, 1e-9, model.dim), mixer, digest);
   }
   digest.say("coded");
 }

@@ -32,24 +32,19 @@ struct ChainSums {
   uint64_t* slopes;  // [column][native_lanes]
   I8 firsts, seconds;
 
-  void clear(int columns) noexcept {
-    for (int j = 0; j < columns * native_lanes; ++j) slopes[j] = 0;
-    firsts = zero_i8(), seconds = zero_i8();
+  // Adds what was summed in so many places of tiles.
+  void move_slopes_to(int64_t* sums, int columns, int64_t places) const noexcept {
+    for (int j = 0; j < columns; ++j) {
+      uint64_t total = static_cast<uint64_t>(sums[j]);
+      for (int lane = 0; lane < native_lanes; ++lane) total += slopes[j * native_lanes + lane];
+      sums[j] = static_cast<int64_t>(total);
+    }
+    remove_magic(sums, columns, places);
   }
 
-  // Adds what was summed in `tiles` tiles.
-  void move_to(int64_t* sums, const ModelSpec& spec, int64_t places) const noexcept {
-    const int shift = spec.intercept ? 1 : 0;
-    int64_t bits;
-    std::memcpy(&bits, &rounding_magic, sizeof bits);
-    const uint64_t magic = static_cast<uint64_t>(bits) * static_cast<uint64_t>(places);
-    for (int j = 0; j < spec.columns; ++j) {
-      uint64_t total = static_cast<uint64_t>(sums[shift + j]) - magic;
-      for (int lane = 0; lane < native_lanes; ++lane) total += slopes[j * native_lanes + lane];
-      sums[shift + j] = static_cast<int64_t>(total);
-    }
-    if (shift) sums[0] += sum(firsts);
-    if (spec.dim > spec.columns + shift) sums[spec.dim - 1] += sum(seconds);
+  void move_scalars_to(int64_t* sums, const ModelSpec& spec) const noexcept {
+    if (spec.intercept) sums[0] += sum(firsts);
+    if (spec.dim > spec.columns + (spec.intercept ? 1 : 0)) sums[spec.dim - 1] += sum(seconds);
   }
 };
 
