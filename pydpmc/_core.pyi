@@ -253,7 +253,6 @@ def gradient_sum(
     narrow: bool = False,
     coded: Coded | None = None,
 ) -> NDArray[np.int64]: ...
-
 def pass_seconds(
     *, rows: Rows, columns: int, intercept: bool, theta: list[float], chains: int, repeats: int
 ) -> dict[str, float]: ...
