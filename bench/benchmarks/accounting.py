@@ -4,7 +4,8 @@ import math
 
 import pydpmc as dp
 from pydpmc import accounting as acc
-from pydpmc import common
+
+from . import common
 
 EVENTS = {
     "accept_bit": lambda steps: acc.AcceptBit(shift=1.0 / math.sqrt(steps)),

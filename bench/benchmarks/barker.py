@@ -1,6 +1,6 @@
 """Steps per second, effective draws per second and peak memory of Barker runs."""
 
-from pydpmc import common
+from . import common
 
 
 class MinibatchMixture:

@@ -1,8 +1,8 @@
 """Peak memory of gradient runs, records included: data + draws + at most 50 MB."""
 
 import pydpmc as dp
-from pydpmc import common
 
+from . import common
 from .gradients import logistic_data
 
 

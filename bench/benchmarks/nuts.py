@@ -5,7 +5,8 @@ import time
 import numpy as np
 
 import pydpmc as dp
-from pydpmc import common
+
+from . import common
 
 
 class NutsLogistic:
