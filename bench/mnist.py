@@ -141,14 +141,16 @@ def one_run(name: str, epsilon: float, data: dp.Data, test: tuple[Any, Any], see
         post = plan.run(data, draws=20, warmup=warmup, seed=seed, progress=False, anyway=True, threads=1)
     seconds = {"seconds": time.perf_counter() - start, "cpu_seconds": time.process_time() - cpu}
     shares = post.predict_proba(test[0], draws=20).mean
-    last = dataclasses.replace(post, draws={k: v[:, -1:] for k, v in post.draws.items()}).predict_proba(test[0]).mean
+    only_last = dataclasses.replace(post, draws={k: v[:, -1:] for k, v in post.draws.items()})
+    last = only_last.predict_proba(test[0]).mean
     return {
-        "model": name, "epsilon": epsilon, "spent": plan.guarantee.epsilon(DELTA), "seed": seed,
+        **dataclasses.asdict(recipe), "model": name, "epsilon": epsilon,
+        "spent": plan.guarantee.epsilon(DELTA), "seed": seed,
         "w": plan.settings.w, "heat": plan.settings.heat, "steps": plan.settings.steps,
         "accuracy": 100.0 * float((shares.argmax(axis=1) == test[1]).mean()),
         "last_draw": 100.0 * float((last.argmax(axis=1) == test[1]).mean()),
         "ece": 100.0 * dp.nn.calibration_curve(shares, test[1]).error,
-        "entropy": float(dp.nn.entropy(shares).mean()), **seconds, **dataclasses.asdict(recipe),
+        "entropy": float(dp.nn.entropy(shares).mean()), **seconds,
     }  # fmt: skip
 
 

@@ -113,6 +113,8 @@ def _encoded(post: Posterior, x: Any, public: Public) -> Any:
 def _bounded(x: npt.ArrayLike, public: Public) -> tuple[Floats, npt.NDArray[np.bool_]]:
     """Return the new records, bounded as the original ones were, and which of them have a missing value."""
     new = reals(x, "x")
+    if new.ndim > 2:  # images are flattened, as in Data
+        new = new.reshape(len(new), -1)
     if new.ndim != 2 or new.shape[1] != public.width:
         raise InvalidArgument(
             f"x must have one column for each of {list(public.columns)}, but its shape is {new.shape}"
