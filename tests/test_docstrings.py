@@ -2,6 +2,7 @@
 
 import doctest
 import importlib
+import importlib.util
 import pkgutil
 import re
 from contextlib import contextmanager
@@ -15,6 +16,8 @@ from pydpmc.errors import MissingExtraError
 
 pytestmark = pytest.mark.refuses  # what a reader tries is refused as it is for users
 OPTIONAL = {"arviz", "matplotlib", "sklearn", "pandas", "polars", "pyarrow", "narwhals", "dp_accounting", "psycopg"}
+OPTIONAL |= {"jax", "numpyro", "torch", "pymc"}
+BACKENDS = {f"pydpmc.models.own.{name}_model": name for name in ("jax", "numpyro", "torch", "pymc")}
 SOURCE = Path(__file__).parent.parent
 MODULES = [
     "pydpmc",
@@ -26,6 +29,8 @@ BLOCK = re.compile(r"(?P<mark><!-- not run -->\s*\n)?^```python\n(?P<code>.*?)^`
 
 @pytest.mark.parametrize("name", MODULES)
 def test_docstring_examples(name):
+    if name in BACKENDS and importlib.util.find_spec(BACKENDS[name]) is None:
+        pytest.skip(f"{BACKENDS[name]} is not installed")
     try:
         importlib.import_module(name)
     except MissingExtraError as absent:

@@ -16,6 +16,7 @@ from ..data.schema.toml import read_schema
 from ..data.schema.toml_file import SECTIONS, TomlFile, read_toml
 from ..errors import InvalidArgument
 from ..models import Model
+from ..models.own.named import named_model
 from ..models.spec import from_spec
 from ..planning.choice import PURPOSES
 from ..planning.comparison import Comparison, compare
@@ -120,7 +121,8 @@ def read_study(path: Path) -> Study:
     if not isinstance(data_options.get("path"), str):
         raise file.error("path must be given: the CSV or Parquet file", "data")
     with file.errors_at("model"):
-        model = from_spec(file.table("model"))
+        named = file.values.get("model")
+        model = named_model(named, path.parent) if isinstance(named, str) else from_spec(file.table("model"))
     return Study(
         file=file,
         schema=read_schema(file),

@@ -50,6 +50,10 @@ def _named(
     values = {}
     for name, draws in blocks.items():
         labels = post.labels.get(name) or ()
+        shape = post.plan.get("shapes", {}).get(name, ())
+        if len(shape) >= 2:
+            values[name] = draws.reshape(*draws.shape[:2], *shape)
+            continue
         if draws.shape[2] == 1 and not labels:
             values[name] = draws[:, :, 0]
             continue

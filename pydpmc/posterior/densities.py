@@ -19,7 +19,12 @@ Density = Callable[[Floats], Floats]
 
 
 def prior_densities(post: Posterior) -> list[Density | None]:
-    """Return the prior density of every scalar parameter in the order of the summary; None if it is improper."""
+    """Return the prior density of every scalar parameter in the order of the summary; None if it is improper.
+
+    None too for a model of one's own, which a result names but does not hold.
+    """
+    if "shapes" in post.plan:
+        return [None] * sum(values.shape[2] for values in post.draws.values())
     model, public = model_of(post), public_of(post)
     table = model.prior_table(public)
     return [_density(row) for row in table]

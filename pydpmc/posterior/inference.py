@@ -219,7 +219,7 @@ def tempered(post: Posterior) -> tuple[tuple[str, ...], Floats, Known, Floats]:
 
 def _skewness(post: Posterior, draws: Floats, known: Known) -> Skewness:
     """Return the correction by third moments, or none if it is provably negligible."""
-    concordance = None if "model_spec" not in post.plan else model_of(post).self_concordance(public_of(post))
+    concordance = None if post.plan.get("model_spec") is None else model_of(post).self_concordance(public_of(post))
     bound = largest_shift(known.spread, known.prior, known.mean, concordance)
     se = np.sqrt(np.diag(known.normal()[1]))
     if np.all(bound <= NEGLIGIBLE_BIAS * se):

@@ -18,8 +18,8 @@ Function = Callable[[Floats, Floats, Floats | None, Floats], None]  # theta, x, 
 
 PURE = "the code of the model is a function of theta and of the records it is given: it keeps no state between calls"
 APART = (
-    "the backend ({}) computes a microbatch deterministically and does not mix records: the result of a record does "
-    "not depend on the other records of its microbatch"
+    "the backend ({}) computes a microbatch deterministically and does not mix records: the result of a record depends "
+    "neither on the other records of its microbatch nor on its place among them"
 )
 MOST_NUMBERS = 2**20  # of a microbatch: 8 MB
 FULL = 1024

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -13,7 +14,7 @@ from ...checks import positive
 from ...data.public import Public
 from ...errors import InvalidArgument
 from ..base import Block, Floats, Model
-from ..priors import Flat, Prior
+from ..priors import Flat, Normal, Prior
 from .code import Code
 from .parameters import Site, labels_of
 from .records import Layout, default_layout
@@ -108,6 +109,18 @@ class OwnModel(Model):
             labels[site.name] = labels_of(site.shape)
             start += site.size
         return draws, labels
+
+    def normal_prior(self, public: Public) -> dict[str, list[float] | list[float | None]]:
+        """Return mean and precision of each parameter's prior; the precision is None unless it is Normal or Flat."""
+        mean: list[float] = []
+        precision: list[float | None] = []
+        for site in self.sites:
+            size, prior = math.prod(site.shape), self.block_prior(site.block)
+            plain = site.to_natural is None and isinstance(prior, Normal | Flat) and not isinstance(prior, _Joint)
+            known = plain and site.support == "real"
+            mean += prior.centre(size).tolist() if known else [0.0] * size
+            precision += prior.precision(size).tolist() if known else [None] * size
+        return {"prior_mean": mean, "prior_precision": precision}
 
     def coordinates(self, name: str, mean: Floats) -> Floats:
         """Return where in theta a chain starts whose parameter is `mean`."""
