@@ -1,7 +1,5 @@
 """Bayesian posteriors with a differential-privacy guarantee: epsilon and delta in, posterior draws out."""
 
-from pathlib import Path as _Path
-
 from . import accounting, models, nn, samplers
 from ._version import __version__ as __version__
 from .data.data import Data
@@ -9,6 +7,7 @@ from .data.public import Public
 from .data.schema import Binary, Category, Number, Schema
 from .ledger.ledger import Ledger
 from .models import *  # noqa: F403
+from .models.own.compiled import get_include
 from .models.priors import Flat, Laplace, Normal, StudentT
 from .planning.comparison import Comparison, compare
 from .planning.max_step_size import max_step_size
@@ -57,18 +56,6 @@ __all__ = [
 ]
 __all__ += models.__all__
 __all__ += samplers.__all__
-
-
-def get_include() -> str:
-    """Return the folder of the header ``pydpmc/model.h``, the C interface for models of your own.
-
-    Examples
-    --------
-    >>> import pathlib, pydpmc as dp
-    >>> (pathlib.Path(dp.get_include()) / "pydpmc" / "model.h").is_file()
-    True
-    """
-    return str(_Path(__file__).parent / "include")
 
 
 def __dir__() -> list[str]:

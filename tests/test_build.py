@@ -54,6 +54,9 @@ def test_the_core_itself_counts_a_planted_nan_as_nothing():
 
 NO_RECORD = {  # files that draw random numbers and never meet a record
     "cli/demo_run.py",
+    "models/own/numpyro_examples.py",
+    "models/own/records.py",
+    "models/own/trial.py",
     "models/simulation.py",
     "posterior/confidence.py",
     "running/rehearsal.py",

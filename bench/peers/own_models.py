@@ -14,7 +14,7 @@ from pydpmc import _core
 from pydpmc.samplers.base import target_arguments
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "helpers"))
-import own_logistic  # noqa: E402
+import own_logistic
 
 N = 50_000
 SHAPES = ((10, 256), (10, 1000), (50, 256), (50, 1000))

@@ -37,3 +37,14 @@ __all__ = [
 ]
 
 ALL: tuple[type[Model], ...] = tuple(globals()[name] for name in __all__)
+
+OWN = (  # models from elsewhere: dp.models.from_numpyro and its siblings
+    "OwnModel",
+    "Parameter",
+    "from_jax",
+    "from_numpy",
+    "from_numpyro",
+    "from_pointer",
+    "from_pymc",
+    "from_torch",
+)

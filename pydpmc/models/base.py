@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -183,6 +184,10 @@ class Model:
             labels[block.name] = block.labels
             start += block.size
         return draws, labels
+
+    def silence(self) -> AbstractContextManager[None]:
+        """Return the context of a run: for code that could warn of a record, one without warnings."""
+        return nullcontext()
 
     def described(self) -> dict[str, Any]:
         """Return what a result says of the model beyond its parameters."""

@@ -21,7 +21,6 @@ from ..data.schema import Schema
 from ..errors import InvalidArgument
 from ..ledger.ledger import Ledger
 from ..models import Model
-from ..models.own.code import silent
 from ..planning.arguments import start_points
 from ..planning.helps import refuse_hopeless
 from ..planning.plan import Adjacency, Plan, plan
@@ -121,7 +120,7 @@ def run(
     with core_errors():
         chains = _core.Chains(init=init, draws=out, warmup=release.warmup, thin=release.thin, seed=seed)
         core = plan.settings.start(called, core_target(plan, records, called), chains, records)
-    with keeping, core_errors(), silent(getattr(plan.model, "code", None)):
+    with keeping, core_errors(), plan.model.silence():
         keeping.begin(core)
         if progress and core.steps_done > 0:
             say_resumed(checkpoint, core.steps_done, steps)

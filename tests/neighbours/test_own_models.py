@@ -8,7 +8,6 @@ import pytest
 
 import pydpmc as dp
 from pydpmc import _core
-from pydpmc.models.own.code import silent
 
 D, N = 3, 40
 HOSTILE = 11  # the record whose code misbehaves
@@ -72,7 +71,7 @@ def sums(wrap, x, y, microbatch=16, clip=1.0, loglik=log_lik, gradient=grad):
     model = dp.models.from_numpy(wrap(loglik), wrap(gradient), parameters={"beta": D}, microbatch=microbatch)
     data = dp.Data(x, y)
     plan = dp.plan(model, data.public, dp.SGLD(steps=2, step_size=1e-3, sampling="full", clip=clip), delta=1e-6)
-    with silent(model.code):
+    with model.silence():
         target = _core.Target(**model_arguments(model, data, microbatch))
         chains = _core.Chains(init=np.full((1, D), 0.2), draws=np.empty((1, 1, D)), warmup=0, thin=1, seed=1)
         run = plan.settings.start(_core, target, chains, data)
@@ -163,3 +162,17 @@ def test_code_cannot_change_the_records():
     model = dp.models.from_numpy(writes, parameters={"beta": D})
     with pytest.raises(dp.errors.InvalidArgument, match="read-only"):
         dp.plan(model, dp.Data(*rows()).public, dp.Barker(steps=9, scale=0.1, clip=0.1), delta=1e-6)
+
+
+def test_a_void_record_adds_nothing_even_if_the_code_would():
+    def pulls(theta, record):
+        return 0.1 * theta["beta"].sum() * np.ones(len(record["y"]))
+
+    def pull(theta, record):
+        return {"beta": np.full((len(record["y"]), D), 0.1)}
+
+    x, y = rows()
+    found = [sums(lambda f: f, x, y, loglik=pulls, gradient=pull)]
+    x[HOSTILE] = np.nan
+    found.append(sums(lambda f: f, x, y, loglik=pulls, gradient=pull))
+    assert np.allclose(found[0] - found[1], 0.1, atol=1e-6)

@@ -29,6 +29,8 @@ def public_names() -> dict[str, list[tuple[str, str]]]:
         if not isinstance(value, ModuleType):
             room = value.__module__.split(".")[1]
             found[PAGE_OF_ROOM.get(room, "running")].append((f"pydpmc.{name}", _place(value)))
+    models = importlib.import_module("pydpmc.models")
+    found["models"] += [(f"pydpmc.models.{name}", _place(getattr(models, name))) for name in models.OWN]
     for page in ("accounting", "nn", "sklearn"):
         module = importlib.import_module(f"pydpmc.{page}")
         found[page] = [(f"pydpmc.{page}.{name}", _place(getattr(module, name), page, name)) for name in module.__all__]

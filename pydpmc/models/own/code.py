@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -69,17 +67,6 @@ class Code:
             wanted += 4.0 * wanted**0.5
         most = max(LEAST, MOST_NUMBERS // (columns + dim + 1))
         return int(min(-(-wanted // MULTIPLE) * MULTIPLE, most - most % MULTIPLE))
-
-
-@contextmanager
-def silent(code: Code | None) -> Iterator[None]:
-    """Show no warning while a run calls Python: it would be a release that nobody paid for."""
-    if code is None or not code.calls_python:
-        yield
-        return
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
 
 
 def quietly(function: Function) -> Function:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -82,6 +83,18 @@ def _python(address: Address) -> Function:
             out[...] = np.nan
 
     return call
+
+
+def get_include() -> str:
+    """Return the folder of the header ``pydpmc/model.h``, the C interface for models of your own.
+
+    Examples
+    --------
+    >>> import pathlib, pydpmc as dp
+    >>> (pathlib.Path(dp.get_include()) / "pydpmc" / "model.h").is_file()
+    True
+    """
+    return str(Path(__file__).parents[2] / "include")
 
 
 def from_pointer(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -129,6 +131,14 @@ class OwnModel(Model):
             raise InvalidArgument(f"init: {name} is sampled on another scale; give init as a point of theta")
         return np.log(mean) if site.support == "positive" else mean
 
+    @contextmanager
+    def silence(self) -> Iterator[None]:
+        """Show no warning while a run calls Python: it would be a release that nobody paid for."""
+        with warnings.catch_warnings():
+            if self.code.calls_python:
+                warnings.simplefilter("ignore")
+            yield
+
     def described(self) -> dict[str, Any]:
         """Return what a result says of the model: the shapes of its parameters."""
         return {"shapes": {site.name: list(site.shape) for site in self.sites}}
@@ -157,7 +167,7 @@ class OwnModel(Model):
             "own_prior": prior,
         }
 
-    def simulate(self, parameters: Mapping[str, Floats], x: Floats, random: np.random.Generator) -> Floats:
+    def simulate(self, parameters: Mapping[str, Floats], x: Floats, random: Any) -> Floats:
         """Return made-up targets, for rehearsals."""
         if self.simulator is None:
             raise InvalidArgument(f"{self.name} cannot be rehearsed: pass simulate, a function that makes up targets")

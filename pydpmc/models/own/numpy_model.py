@@ -143,7 +143,7 @@ def from_numpy(
     >>> model = dp.models.from_numpy(log_lik, parameters={"beta": 2, "sigma": dp.models.Parameter((), "positive")})
     >>> data = dp.Data(np.random.default_rng(0).normal(size=(500, 2)), np.zeros(500), y_bounds=(-3.0, 3.0))
     >>> post = dp.sample(model, data, dp.Barker(scale=0.1, clip=0.1), epsilon=1.0, delta=1e-6, progress=False)
-    >>> post.draws["sigma"].min() > 0.0
+    >>> bool(post.draws["sigma"].min() > 0.0)
     True
     """
     if not callable(log_lik) or not (grad is None or callable(grad)):

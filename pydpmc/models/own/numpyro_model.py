@@ -12,9 +12,10 @@ from ...checks import given, whole
 from ...errors import InvalidArgument, PydpmcError, WrongType
 from .jax_model import JaxCode, jax_prior
 from .model import Handle, OwnModel
+from .numpyro_examples import Simulator, example
 from .numpyro_sites import PURPOSE, Fields, Model, Natural, latent_sites, refuse
 from .parameters import Site
-from .records import TARGET, Layout, layout_of
+from .records import Layout, layout_of
 
 CLOSE = 1e-8
 
@@ -82,27 +83,14 @@ def from_numpyro(
         stated_lipschitz=lipschitz,
         stated_smoothness=smoothness,
         stated_information=information,
-        simulator=Handle(_Simulator(model, layout)),
+        simulator=Handle(Simulator(model, layout)),
     )
-
-
-def _example(layout: Layout, count: int, seed: int) -> Fields:
-    """Return made-up records: small whole numbers, which are valid counts, classes and indices."""
-    jnp = require("jax.numpy", "numpyro", PURPOSE)
-    random = np.random.default_rng(seed)
-    fields = {}
-    for field in layout.fields:
-        values = random.integers(0, 2, (count, *field.shape))
-        fields[field.name] = jnp.asarray(
-            values if field.whole else values + (field.name != TARGET) * random.random(values.shape)
-        )
-    return fields
 
 
 def _traced(model: Model, layout: Layout) -> tuple[Site, ...]:
     """Return the parameters, or refuse the model; made-up records are traced by one, two and three."""
     try:
-        one, two, three = (_example(layout, count, count) for count in (1, 2, 3))
+        one, two, three = (example(layout, count, count) for count in (1, 2, 3))
         refuse(model, one, 1)
         sites = latent_sites(model, one)
         _refuse_shapes(sites, latent_sites(model, three))
@@ -183,7 +171,7 @@ def _functions(
 
     def prior(theta: Any) -> Any:
         values, jacobian = named(theta)
-        return model.rest(_example(layout, 1, 1), values, plain) + jacobian
+        return model.rest(example(layout, 1, 1), values, plain) + jacobian
 
     most = None if microbatch is None else whole(microbatch, "microbatch", most=65536)
     known = len(plain) == len(sites) and not _has_more(model, layout)
@@ -192,29 +180,5 @@ def _functions(
 
 def _has_more(model: Model, layout: Layout) -> bool:
     """Return whether observed sites or factors outside the plate are part of the prior."""
-    sites = model.trace(_example(layout, 1, 1)).values()
+    sites = model.trace(example(layout, 1, 1)).values()
     return any(site["type"] == "sample" and site["is_observed"] and not model.inside(site) for site in sites)
-
-
-class _Simulator:
-    """Targets drawn from the model at given parameters."""
-
-    __slots__ = ("_layout", "_model")
-
-    def __init__(self, model: Model, layout: Layout) -> None:
-        self._model, self._layout = model, layout
-
-    def __call__(self, parameters: Mapping[str, Any], x: Any, random: np.random.Generator) -> Any:
-        jax = require("jax", "numpyro", PURPOSE)
-        jnp = jax.numpy
-        with jax.enable_x64(True):
-            fields = self._layout.of(jnp.asarray(x), jnp.zeros(len(x)), lambda value: value.astype(jnp.int64))
-            fields = {name: None if name == TARGET else value for name, value in fields.items()}
-            values = {name: jnp.asarray(value) for name, value in parameters.items()}
-            sites = self._model.trace(fields, values, seed=int(random.integers(2**31)))
-            made = [site["value"] for site in sites.values() if site["type"] == "sample" and self._model.inside(site)]
-            if len(made) != 1:
-                raise InvalidArgument(
-                    "rehearse: the model has several observed sites, so its targets cannot be made up"
-                )
-            return np.asarray(made[0], dtype=np.float64)
