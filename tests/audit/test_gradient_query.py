@@ -10,12 +10,14 @@ the claim, before any score is seen.
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import math
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import own_logistic
 import pytest
 from scipy.stats import beta as beta_law
 from scipy.stats import kstest, norm
@@ -34,6 +36,22 @@ N = 10  # records, all but the canary without a gradient
 FAR = 1e6
 CHUNK = 2_000_000  # noised sums at a time
 ALPHAS = np.geomspace(0.02, 0.5, 6)  # candidates for the threshold
+
+
+COMPILED = """
+#include <pydpmc/model.h>
+int log_lik(int64_t count, int64_t columns, int64_t dim, const double* theta, const double* x, const double* y,
+            double* out, void* user) {
+  for (int64_t i = 0; i < count; ++i) out[i] = -0.5 * (x[i] - theta[0]) * (x[i] - theta[0]);
+  return 0;
+}
+int grad(int64_t count, int64_t columns, int64_t dim, const double* theta, const double* x, const double* y,
+         double* out, void* user) {
+  for (int64_t i = 0; i < count; ++i) out[i] = x[i] - theta[0];
+  return 0;
+}
+"""
+model: dp.models.Model = dp.GaussianMean(sigma=1.0)
 
 
 class Setting(NamedTuple):
@@ -65,7 +83,7 @@ def planned(setting: Setting, canary: bool) -> tuple[dp.Plan, dp.Data]:
     x[N:] = FAR
     data = dp.Data(x, public_n=public_n)
     sampler = dp.SGLD(steps=setting.steps, step_size=step, batch_size=batch, sampling="poisson", clip=CLIP)
-    return dp.plan(dp.GaussianMean(sigma=1.0), data.public, sampler, adjacency="add_remove"), data
+    return dp.plan(model, data.public, sampler, adjacency="add_remove"), data
 
 
 def noised_sums(setting: Setting, canary: bool, count: int, seed: int, true_noise: float = 1.0) -> Floats:
@@ -202,6 +220,13 @@ def audited(setting: Setting, runs: int, share: float) -> None:
 @pytest.mark.parametrize("setting", SETTINGS, ids=str)
 def test_a_short_audit_is_near_the_claim_and_not_above_it(setting: Setting) -> None:
     audited(setting, setting.runs, setting.share - 0.2)
+
+
+def test_a_short_audit_of_a_compiled_model_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    library = ctypes.CDLL(own_logistic.compiled(COMPILED))
+    own = dp.models.from_pointer(library.log_lik, library.grad, parameters={"theta": 1})
+    monkeypatch.setitem(globals(), "model", own)
+    audited(SETTINGS[1], SETTINGS[1].runs, SETTINGS[1].share - 0.2)
 
 
 @pytest.mark.slow

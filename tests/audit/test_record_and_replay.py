@@ -57,6 +57,26 @@ ODD_RECORDS: dict[str, tuple[Any, float]] = {
 }
 
 
+def log_lik(theta: Any, record: Any) -> Any:
+    return -0.5 * (record["y"] - record["x"] @ theta["beta"]) ** 2
+
+
+def grad(theta: Any, record: Any) -> Any:
+    return {"beta": (record["y"] - record["x"] @ theta["beta"])[:, None] * record["x"]}
+
+
+MODELS = {
+    "built-in": dp.LinearRegression(sigma=1.0),
+    "own": dp.models.from_numpy(log_lik, grad, parameters={"beta": WIDTH}, microbatch=5),
+}
+model = "built-in"
+
+
+@pytest.fixture(autouse=True, params=MODELS)
+def _model(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(globals(), "model", request.param)
+
+
 def table() -> tuple[Floats, Floats]:
     rng = np.random.default_rng(8)
     return rng.normal(size=(RECORDS, WIDTH)), rng.normal(size=RECORDS) * 2.0
@@ -80,7 +100,7 @@ def planned(sampler: Callable[..., Any], setting: dict[str, Any]) -> dp.Plan:
     options = {name: value for name, value in setting.items() if name != "adjacency"}
     spec = sampler(steps=STEPS, step_size=1e-3, clip=CLIP, **options)
     public = dp.Data(*table(), public_n=RECORDS).public
-    return dp.plan(dp.LinearRegression(sigma=1.0), public, spec, adjacency=setting["adjacency"])
+    return dp.plan(MODELS[model], public, spec, adjacency=setting["adjacency"])
 
 
 def started(plan: dp.Plan, records: tuple[Floats, Floats]) -> tuple[Any, Floats]:
