@@ -13,7 +13,7 @@ alone ([howto/plan_and_rehearse.md](howto/plan_and_rehearse.md)). This page comp
 rehearsals of the same plans: the plan runs on records that are made up within the declared bounds, with true
 parameters drawn from the prior. Errors and widths are in units of the posterior without privacy.
 
-    python bench/forecast_grid.py            # runs what is missing of the grid, and keeps it in bench/forecast_grid.json
+    python bench/forecast_grid.py            # runs what is missing of the grid and of bench/forecast_grid.json
     python bench/forecast_grid.py --page     # writes this page
 
 The grid has {bases} settings (model, records, columns, epsilon; delta = 1e-6, one record replaced); {done} of them
@@ -49,6 +49,7 @@ def plot(found: dict[str, Any], path: Path) -> None:
     mpl.use("Agg")
     mpl.rcParams["svg.hashsalt"] = "pydpmc"  # the same picture from the same figures
     import matplotlib.pyplot as plt
+    import matplotlib.ticker
     from forecast_grid import pairs
 
     figure, axes = plt.subplots(1, 2, figsize=(9.0, 4.4))
@@ -62,7 +63,11 @@ def plot(found: dict[str, Any], path: Path) -> None:
         ax.plot(ends, ends, color="grey", linewidth=1.0)
         for factor in (1.5, 1.0 / 1.5):
             ax.plot(ends, [factor * end for end in ends], color="grey", linewidth=0.8, linestyle="--")
-        ax.set(xscale="log", yscale="log", xlabel=f"{label}, forecast", ylabel=f"{label}, rehearsed")
+        ax.set(xscale="log", yscale="log")
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.set_minor_formatter(mpl.ticker.NullFormatter())
+            axis.set_major_formatter(mpl.ticker.StrMethodFormatter("{x:g}"))
+        ax.set(xlabel=f"{label}, forecast", ylabel=f"{label}, rehearsed")
         ax.legend(fontsize=8)
     figure.tight_layout()
     figure.savefig(path, metadata={"Date": None})

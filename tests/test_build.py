@@ -59,6 +59,7 @@ NO_RECORD = {  # files that draw random numbers and never meet a record
     "models/own/trial.py",
     "models/simulation.py",
     "posterior/confidence.py",
+    "posterior/predictive.py",
     "running/rehearsal.py",
     "running/synthetic.py",
     "samplers/directions.py",

@@ -13,7 +13,7 @@ from .._optional import require
 from .._version import __version__
 from ..checks import whole
 from ..errors import InvalidArgument
-from .facts import delta_of, model_of
+from .facts import delta_of
 from .predictive import prior_draws
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def _named(
 def _prior(post: Posterior, draws: int, seed: int | None) -> dict[str, Floats] | None:
     """Return draws from the prior; None if it is improper, or was not stored."""
     try:
-        return prior_draws(model_of(post), post, whole(draws, "draws"), np.random.default_rng(seed))
+        return prior_draws(post, whole(draws, "draws"), seed)
     except InvalidArgument:
         return None
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 Group = Literal["prior_predictive", "posterior_predictive"]
+PRIOR = 1  # a stream of its own: parameters and observations of one seed are independent
 MOST_CELLS = 50_000_000  # draws times rows that are kept
 
 
@@ -65,14 +66,14 @@ def posterior_predictive(post: Posterior, x: Any, draws: int, seed: int | None) 
 
 def prior_predictive(post: Posterior, x: Any, draws: int, seed: int | None) -> Predictive:
     """Return observations drawn with parameters from the model's prior."""
-    random = np.random.default_rng(_seed(seed))
-    parameters = prior_draws(model_of(post), post, whole(draws, "draws"), random)
-    return _drawn(post, x, parameters, "prior_predictive", random)
+    parameters = prior_draws(post, whole(draws, "draws"), seed)
+    return _drawn(post, x, parameters, "prior_predictive", np.random.default_rng(_seed(seed)))
 
 
-def prior_draws(model: Model, post: Posterior, draws: int, random: np.random.Generator) -> dict[str, Floats]:
+def prior_draws(post: Posterior, draws: int, seed: int | None) -> dict[str, Floats]:
     """Return draws from the prior, each of shape (1, draws, size)."""
-    public = public_of(post)
+    model, public = model_of(post), public_of(post)
+    random = np.random.default_rng(None if seed is None else [_seed(seed), PRIOR])
     made = [prior_draw(model, public, random) for _ in range(draws)]
     return {name: np.array([one[name] for one in made])[None] for name in made[0]}
 
