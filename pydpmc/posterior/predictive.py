@@ -73,7 +73,7 @@ def prior_predictive(post: Posterior, x: Any, draws: int, seed: int | None) -> P
 def prior_draws(post: Posterior, draws: int, seed: int | None) -> dict[str, Floats]:
     """Return draws from the prior, each of shape (1, draws, size)."""
     model, public = model_of(post), public_of(post)
-    random = np.random.default_rng(None if seed is None else [_seed(seed), PRIOR])
+    random = np.random.default_rng(None if seed is None else [whole(seed, "seed", least=0), PRIOR])
     made = [prior_draw(model, public, random) for _ in range(draws)]
     return {name: np.array([one[name] for one in made])[None] for name in made[0]}
 
