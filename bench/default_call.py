@@ -44,8 +44,8 @@ BY_HAND: dict[str, dict[str, Any]] = {
 def measured(kind: str, post: Any, x: Floats, y: Floats, mean: float) -> float:
     """Return the measure of the posterior's mean prediction on test records."""
     if kind == "accuracy":
-        return float((np.argmax(post.predict_proba(x).mean, axis=1) == y).mean())
-    means = np.asarray(post.predict(x).mean)
+        return float((np.argmax(post.predict_proba(x, draws=100).mean, axis=1) == y).mean())
+    means = np.asarray(post.predict(x, draws=200).mean)
     if kind == "AUC":
         order = np.argsort(np.argsort(means)) + 1.0
         positive = y == 1.0
