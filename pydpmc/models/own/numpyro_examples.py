@@ -14,15 +14,14 @@ from .records import TARGET, Layout
 
 
 def example(layout: Layout, count: int, seed: int) -> Fields:
-    """Return made-up records: small whole numbers, which are valid counts, classes and indices."""
+    """Return made-up records, valid for most laws: 0 or 1 for whole numbers, else shares."""
     jnp = require("jax.numpy", "numpyro", PURPOSE)
     random = np.random.default_rng(seed)
     fields = {}
     for field in layout.fields:
-        values = random.integers(0, 2, (count, *field.shape))
-        fields[field.name] = jnp.asarray(
-            values if field.whole else values + (field.name != TARGET) * random.random(values.shape)
-        )
+        shape = (count, *field.shape)
+        values = random.integers(0, 2, shape) if field.whole else random.uniform(0.1, 0.9, shape)
+        fields[field.name] = jnp.asarray(values)
     return fields
 
 

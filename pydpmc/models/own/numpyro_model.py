@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -71,7 +72,8 @@ def from_numpyro(
     if layout is None:
         raise WrongType("record must be given: an example of one record, such as dict(x=np.zeros(10), y=0)")
     model = Model(function, plate, dict(options or {}))
-    with jax.enable_x64(True):
+    with jax.enable_x64(True), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of made-up records that the model's law excludes
         sites = _traced(model, layout)
         code, prior = _functions(model, sites, layout, microbatch)
     return OwnModel(

@@ -135,7 +135,7 @@ def latent_sites(model: Model, fields: Fields) -> tuple[Site, ...]:
         plain = _plain_prior(site, second[name])
         shape = tuple(int(n) for n in np.shape(site["value"]))
         if plain is not None:
-            kind = "positive" if site["fn"].support is dist.constraints.positive else "real"
+            kind = "positive" if type(_base(site["fn"])).__name__.startswith("Half") else "real"
             sites.append(Site(name, shape, size, kind, plain))
         else:
             inner = tuple(int(n) for n in np.shape(transform.inv(site["value"])))
