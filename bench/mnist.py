@@ -51,8 +51,8 @@ class Recipe:
 
 
 RECIPES = {
-    ("softmax", 0.99): Recipe(clip=1.0, batch=4096, steps=0, rate=4e-4, true_temperature=True, keep=0.5),
-    ("softmax", 3.0): Recipe(clip=1.0, batch=4096, steps=0, rate=8e-4, true_temperature=True, keep=0.5),
+    ("softmax", 0.99): Recipe(clip=0.12, batch=4096, steps=0, rate=2e-2, prior=4.0, true_temperature=True, keep=0.6),
+    ("softmax", 3.0): Recipe(clip=0.3, batch=4096, steps=0, rate=1.2e-2, prior=4.0, true_temperature=True, keep=0.6),
     ("mlp", 0.99): Recipe(clip=0.5, batch=2048, steps=400, rate=0.5, friction=0.1, keep=0.3),
     ("mlp", 3.0): Recipe(clip=0.5, batch=2048, steps=900, rate=0.5, friction=0.1, keep=0.3),
     ("cnn", 0.99): Recipe(clip=0.5, batch=2048, steps=200, rate=0.5, friction=0.1, keep=0.2),

@@ -6,6 +6,7 @@ The network is one dense layer on inputs of zero, so that the biases take the wh
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 import warnings
 from typing import Any
@@ -28,7 +29,7 @@ NETWORKS = {
     "dense": Network([Dense(4), Tanh(), Dense(2)]),
     "conv": Network([Conv(2, 2), Tanh(), Dense(2)], shape=(3, 3)),
 }
-SAMPLERS = [dp.SGLD, dp.SGHMC, dp.SGNHT]
+SAMPLERS = [dp.SGLD, functools.partial(dp.SGLD, preconditioner="diagonal"), dp.SGHMC, dp.SGNHT]
 SETTINGS: dict[str, dict[str, Any]] = {
     "full, replace": {"sampling": "full", "adjacency": "replace"},
     "full, add_remove": {"sampling": "full", "adjacency": "add_remove"},
