@@ -53,10 +53,10 @@ class Recipe:
 RECIPES = {
     ("softmax", 0.99): Recipe(clip=0.12, batch=4096, steps=0, rate=2e-2, prior=4.0, true_temperature=True, keep=0.6),
     ("softmax", 3.0): Recipe(clip=0.3, batch=4096, steps=0, rate=1.2e-2, prior=4.0, true_temperature=True, keep=0.6),
-    ("mlp", 0.99): Recipe(clip=0.5, batch=2048, steps=400, rate=0.5, friction=0.1, keep=0.3),
-    ("mlp", 3.0): Recipe(clip=0.5, batch=2048, steps=900, rate=0.5, friction=0.1, keep=0.3),
-    ("cnn", 0.99): Recipe(clip=0.5, batch=2048, steps=200, rate=0.5, friction=0.1, keep=0.2),
-    ("cnn", 3.0): Recipe(clip=0.5, batch=2048, steps=500, rate=0.5, friction=0.1, keep=0.2),
+    ("mlp", 0.99): Recipe(clip=1.0, batch=2048, steps=900, rate=4.0, friction=0.1, keep=0.3),
+    ("mlp", 3.0): Recipe(clip=1.0, batch=2048, steps=900, rate=6.0, friction=0.1, keep=0.3),
+    ("cnn", 0.99): Recipe(clip=0.5, batch=1024, steps=250, rate=8.0, friction=0.1, keep=0.3),
+    ("cnn", 3.0): Recipe(clip=0.5, batch=1024, steps=400, rate=12.0, friction=0.1, keep=0.3),
 }
 
 
@@ -159,6 +159,7 @@ def main() -> None:
     parser.add_argument("--models", nargs="+", default=["softmax", "mlp", "cnn"])
     parser.add_argument("--epsilons", nargs="+", type=float, default=list(EPSILONS))
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--split", action="store_true")
     parser.add_argument("--cache", type=Path, help="folder for scattering features")
@@ -176,7 +177,7 @@ def main() -> None:
             rows = x / 255.0, new_x.reshape(len(new_x), -1) / 255.0
             data = dp.Data(rows[0], y, x_bounds=(0.0, 1.0), storage="float32", public_n=len(x))
         for epsilon in options.epsilons:
-            for seed in range(1 if options.quick else options.seeds):
+            for seed in range(options.first, options.first + (1 if options.quick else options.seeds)):
                 found.append(one_run(name, epsilon, data, (rows[1], new_y), seed, options))
                 print(
                     json.dumps({k: round(v, 5) if isinstance(v, float) else v for k, v in found[-1].items()}),

@@ -13,7 +13,6 @@ def schema(**options):
 
 
 DATA = [
-    ("x of three dimensions", "x", "has 3", lambda w: dp.Data(np.zeros((2, 2, 2)))),
     ("x of no dimension", "x", "has 0", lambda w: dp.Data(0.7391734)),
     ("x an empty list", "x", "declare columns", lambda w: dp.Data([])),
     ("x a mapping", "x", "Schema", lambda w: dp.Data({"a": [0.7391734]})),

@@ -181,7 +181,7 @@ def test_without_privacy_there_is_no_guarantee(sampler):
     "options",
     [
         {"w": 0.0},
-        {"w": 1.5},
+        {"w": math.inf},
         {"w": 0.5, "n0": 10},
         {"clip": 0.0},
         {"clip": math.nan},
@@ -198,6 +198,12 @@ def test_without_privacy_there_is_no_guarantee(sampler):
 def test_nonsense_is_refused(sampler, options):
     with pytest.raises(ValueError):
         sampler(**options)
+
+
+@pytest.mark.parametrize("sampler", [dp.SGLD, dp.SGHMC, dp.SGNHT, dp.SGFS])
+def test_a_cold_posterior_is_for_networks_alone(sampler):
+    with pytest.raises(ValueError, match="w must lie in"):
+        planned(sampler(w=1.5), private=False)
 
 
 @pytest.mark.parametrize(
