@@ -78,6 +78,8 @@ def main():
     measured = commit()  # before the plot is written, which would count as a change
     table, scaling = ([sys.executable, str(HERE / name)] for name in ("peers/table.py", "scaling.py"))
     tables = subprocess.run([*table, *quick], stdout=subprocess.PIPE, text=True, check=True).stdout
+    passes = [sys.executable, str(HERE / "passes.py"), "--peers", *(["--rounds", "2"] if options.quick else [])]
+    passes = subprocess.run(passes, stdout=subprocess.PIPE, text=True, check=True).stdout
     with tempfile.TemporaryDirectory() as folder:
         figures = Path(folder) / "scaling.json"
         subprocess.run([*scaling, str(options.docs / "scaling.png"), "--json", str(figures), *quick], check=True)
@@ -92,6 +94,7 @@ def main():
             python=platform.python_version(),
             load=" ".join(f"{value:.1f}" for value in os.getloadavg()),
             tables=tables,
+            passes=passes,
             growth=growth_table(growth),
             accounting="\n".join(f"| {what} | {seconds:.2f} |" for what, seconds in accounting()),
         )
