@@ -50,12 +50,11 @@ STARTS_FASTER = {  # plots, reports, ArviZ and the shell's commands are imported
 }  # fmt: skip
 NAMES_EACH_OTHER = {  # a spec completes itself, an event is amplified into another, a registry lists its room
     "accounting.events.gaussian", "data.data", "data.packed.reading", "data.schema.schema", "models.spec",
-    "planning.plan", "posterior.inference",
-    "samplers.barker.settings", "samplers.barker.spec", "samplers.conjugate.spec", "samplers.gradient.base",
-    "samplers.gradient.published", "samplers.gradient.settings", "samplers.gradient.sgld", "samplers.hybrid.spec",
-    "samplers.langevin.settings", "samplers.langevin.spec",
-    "samplers.newton.settings", "samplers.newton.spec", "samplers.nuts.spec", "samplers.posterior_sample.settings",
-    "samplers.posterior_sample.spec",
+    "planning.plan", "posterior.inference", "samplers.barker.settings", "samplers.barker.spec",
+    "samplers.conjugate.spec", "samplers.gradient.base", "samplers.gradient.published",
+    "samplers.gradient.settings", "samplers.gradient.sgld", "samplers.hybrid.spec", "samplers.langevin.settings",
+    "samplers.langevin.spec", "samplers.newton.settings", "samplers.newton.spec", "samplers.nuts.spec",
+    "samplers.posterior_sample.settings", "samplers.posterior_sample.spec",
 }  # fmt: skip
 
 

@@ -303,10 +303,10 @@ class Data:
         Examples
         --------
         >>> import tempfile, pyarrow as pa, pyarrow.parquet as pq, pydpmc as dp
-        >>> folder = tempfile.TemporaryDirectory()
-        >>> pq.write_table(pa.table({"age": [20, 50, 80], "owns": [0, 1, 1]}), f"{folder.name}/people.parquet")
         >>> schema = dp.Schema({"age": dp.Number(17, 90), "owns": dp.Binary()}, target="owns", missing="drop")
-        >>> data = dp.Data.from_parquet(f"{folder.name}/people.parquet", schema, cache=f"{folder.name}/rows.dpmc")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     pq.write_table(pa.table({"age": [20, 50, 80], "owns": [0, 1, 1]}), f"{folder}/people.parquet")
+        ...     data = dp.Data.from_parquet(f"{folder}/people.parquet", schema, cache=f"{folder}/rows.dpmc")
         >>> len(data), data.public.columns
         (3, ('age',))
         """

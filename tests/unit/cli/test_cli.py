@@ -352,3 +352,33 @@ def test_a_misspelt_level_of_the_target_stops_a_study_before_its_run(study, caps
 def test_a_study_takes_every_sampler_of_a_model(sampler, study):
     edited(study, 'type = "Barker"\nsteps = 200\nscale = 0.05', f'type = "{sampler}"')
     assert type(read_study(study).sampler).__name__ == sampler
+
+
+def test_a_study_with_a_cache_writes_what_one_without_writes(study, monkeypatch):
+    monkeypatch.chdir(study.parent)
+    text = study.read_text().replace('path = "table.csv"', 'path = "table.csv"\ncache = "rows.dpmc"\ncells = 3')
+    study.write_text(text)
+    assert main(["run", str(study), "--quiet", "--anyway"]) == 0
+    assert len(dp.Data.from_cache(study.parent / "rows.dpmc")) == 400
+    assert main(["run", str(study), "--quiet", "--anyway", "--overwrite"]) == 0
+    (study.parent / "rows.dpmc").write_bytes(b"other")
+    assert main(["run", str(study), "--quiet", "--anyway", "--overwrite"]) == 1
+
+
+def test_a_cluster_needs_an_address_and_certificates(study, capsys):
+    text = study.read_text()
+    for section, words in (
+        ("scheduler = 7", "scheduler must be an address"),
+        ('scheduler = "tls://127.0.0.1:1"', "ca must be given"),
+        ('scheduler = "tls://127.0.0.1:1"\nport = 3', "unknown key 'port'"),
+    ):
+        study.write_text(f"{text}\n[cluster]\n{section}\n")
+        assert main(["run", str(study), "--quiet"]) == 1
+        assert words in capsys.readouterr().err
+
+
+def test_several_studies_must_not_write_the_same_file(study, capsys):
+    other = study.with_name("other.toml")
+    other.write_text(study.read_text())
+    assert main(["run", str(study), str(other), "--jobs", "2"]) == 1
+    assert "would both write" in capsys.readouterr().err
