@@ -90,8 +90,7 @@ concept ModelFacts = requires {
   requires std::same_as<decltype(M::has_slopes), const bool>;
   requires std::same_as<decltype(M::has_target), const bool>;
   requires std::same_as<decltype(M::has_classes), const bool>;
-  requires M::has_slopes || M::parameters >= 1;
-};
+} && (M::has_slopes || requires { requires M::parameters >= 1; });
 
 // log p(x | theta) and its gradient for eight records. A softmax has its own (kernels/softmax.hpp).
 template <class M, class Types>

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip(
-    "lomas_server", reason="lomas-server is not installed: it asks for Python 3.11 or 3.12 and old numpy"
+    "lomas_server", reason="lomas-server is not installed (Python 3.11 or 3.12)"
 )
 
 PAGE = Path(__file__).parents[3] / "docs" / "howto" / "other_libraries.md"
