@@ -6,9 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-pytest.importorskip(
-    "lomas_server", reason="lomas-server is not installed (Python 3.11 or 3.12)"
-)
+pytest.importorskip("lomas_server", reason="lomas-server is not installed (Python 3.11 or 3.12)")
 
 PAGE = Path(__file__).parents[3] / "docs" / "howto" / "other_libraries.md"
 
