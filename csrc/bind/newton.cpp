@@ -64,10 +64,10 @@ class BoundNewtonRun {
   // Exact sums as pairs (high, low) of high 2^40 + low, so that those of several shards can be added.
   Sums sums(const std::vector<double>& theta, double clip, double sigma, double curvature_clip, double tau,
             double largest_square, std::array<double, 2> limits, bool outer, std::vector<int> block_of,
-            int threads, int64_t block) {
-    const LookSpec spec{
+            const TermTable& table, int threads, int64_t block) {
+    LookSpec spec{
         clip, sigma, curvature_clip, tau, largest_square, {limits[0], limits[1]}, outer, std::move(block_of)};
-    check(spec, theta, threads, block);
+    check(spec, table, theta, threads, block);
     std::vector<Int128> found;
     {
       py::gil_scoped_release nogil;

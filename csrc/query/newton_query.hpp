@@ -19,13 +19,13 @@ namespace pydpmc {
 using Int128 = __int128;
 
 struct LookSpec {
-  double clip, sigma;          // bound on |r x|; sd of the noise on the gradient
-  double curvature_clip, tau;  // bound on h |x|^2; sd of the noise on the diagonal
-  double largest_square;       // bound on |x|^2
-  double limits[2];            // of the model, see kernels/curvature/terms.hpp
-  bool outer;                  // use r^2 in place of the model's curvature
-  std::vector<int> block_of;   // per coordinate of the curvature; curvature between blocks is not released
-  std::vector<double> table;   // of the model's terms, three numbers a predictor; empty if it needs none
+  double clip, sigma;           // bound on |r x|; sd of the noise on the gradient
+  double curvature_clip, tau;   // bound on h |x|^2; sd of the noise on the diagonal
+  double largest_square;        // bound on |x|^2
+  double limits[2];             // of the model, see kernels/curvature/terms.hpp
+  bool outer;                   // use r^2 in place of the model's curvature
+  std::vector<int> block_of;    // per coordinate of the curvature; curvature between blocks is not released
+  std::vector<double> table{};  // of the model's terms, three numbers a predictor; empty if it needs none
   double table_first = 0, table_per_unit = 0;
 };
 
