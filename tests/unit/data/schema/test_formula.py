@@ -118,11 +118,11 @@ def test_the_target_or_the_family_chooses_the_model(schema, table, formula, fami
 def test_wrong_company_is_refused(schema, table):
     with pytest.raises(InvalidArgument, match="schema must be given with a formula"):
         dp.sample("owns ~ age", table, epsilon=1.0, delta=1e-6)
-    with pytest.raises(TypeError, match="an array has none"):
+    with pytest.raises(TypeError, match="an array has no names"):
         dp.sample("owns ~ age", np.zeros((4, 2)), schema=schema, epsilon=1.0, delta=1e-6)
     with pytest.raises(InvalidArgument, match="family must be one of"):
         dp.sample("owns ~ age", table, schema=schema, family="gamma", epsilon=1.0, delta=1e-6)
-    with pytest.raises(InvalidArgument, match="prior goes with a formula"):
+    with pytest.raises(InvalidArgument, match="prior is for formulas only"):
         dp.sample(dp.LogisticRegression(), dp.Data([[1.0]], [1]), prior=dp.Normal(), epsilon=1.0, delta=1e-6)
 
 
