@@ -79,19 +79,10 @@ class BoundLangevinRun {
     run_->advance(steps, threads, block);
   }
 
-  Array wanted() { return as_rows(run_->wanted(), chain_count()); }
-
-  void absorb(const Sums& sums) {
-    require_sums(sums, chain_count(), static_cast<size_t>(target_->target().model.dim));
-    require(run_->steps_done() < steps_, "all steps are done");
-    const Turn turn(turns_);
-    run_->absorb(sums.data());
-  }
-
   void stop() { run_->stop(); }
   int64_t steps_done() const { return run_->steps_done(); }
 
- private:
+ protected:
   size_t chain_count() const { return static_cast<size_t>(chains_->init().shape(0)); }
 
   TargetHandle target_;
@@ -101,21 +92,44 @@ class BoundLangevinRun {
   Turns turns_;
 };
 
+// The run over records that are elsewhere. Only here the hidden thetas can be asked for: they go to the
+// workers.
+class BoundLangevinHalves : public BoundLangevinRun {
+ public:
+  using BoundLangevinRun::BoundLangevinRun;
+
+  Array wanted() { return as_rows(run_->wanted(), chain_count()); }
+
+  void absorb(const Sums& sums) {
+    require_sums(sums, chain_count(), static_cast<size_t>(target_->target().model.dim));
+    require(run_->steps_done() < steps_, "all steps are done");
+    const Turn turn(turns_);
+    run_->absorb(sums.data());
+  }
+};
+
+template <class Run>
+pybind11::class_<Run> bind_run(pybind11::module_& m, const char* name) {
+  py::class_<Run> bound(m, name);
+  bound
+      .def(py::init<TargetHandle, ChainsHandle, double, int64_t, double, double, double,
+                    const std::vector<double>&, const std::vector<double>&>(),
+           py::arg("target"), py::arg("chains"), py::kw_only(), py::arg("step_size"), py::arg("steps"),
+           py::arg("weight"), py::arg("clip"), py::arg("gradient_unit"), py::arg("centre"), py::arg("radius"))
+      .def("stop", &Run::stop)
+      .def_property_readonly("steps_done", &Run::steps_done);
+  return bound;
+}
+
 }  // namespace
 
 }  // namespace pydpmc
 
 void bind_langevin(py::module_& m) {
   using namespace pydpmc;
-  using Run = BoundLangevinRun;
-  py::class_<Run>(m, "LangevinRun")
-      .def(py::init<TargetHandle, ChainsHandle, double, int64_t, double, double, double,
-                    const std::vector<double>&, const std::vector<double>&>(),
-           py::arg("target"), py::arg("chains"), py::kw_only(), py::arg("step_size"), py::arg("steps"),
-           py::arg("weight"), py::arg("clip"), py::arg("gradient_unit"), py::arg("centre"), py::arg("radius"))
-      .def("advance", &Run::advance, py::arg("steps"), py::arg("threads"), py::arg("block"))
-      .def("stop", &Run::stop)
-      .def("wanted", &Run::wanted)
-      .def("absorb", &Run::absorb, py::arg("sums").noconvert())
-      .def_property_readonly("steps_done", &Run::steps_done);
+  bind_run<BoundLangevinRun>(m, "LangevinRun")
+      .def("advance", &BoundLangevinRun::advance, py::arg("steps"), py::arg("threads"), py::arg("block"));
+  bind_run<BoundLangevinHalves>(m, "LangevinHalves")
+      .def("wanted", &BoundLangevinHalves::wanted)
+      .def("absorb", &BoundLangevinHalves::absorb, py::arg("sums").noconvert());
 }

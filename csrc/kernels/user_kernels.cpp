@@ -8,21 +8,15 @@
 
 PYDPMC_ISA_BEGIN
 
-// A model has loops over its records alone; random numbers come from the table of kernels.cpp.
+// A model has loops over its records alone; random numbers come from random_kernels.cpp.
 extern const KernelTable user_table;
-const KernelTable user_table{.isa = PYDPMC_NAME(PYDPMC_ISA),
-                             .chacha20_blocks = nullptr,
-                             .alias_outcomes = nullptr,
-                             .running_members = nullptr,
-                             .keep_unmarked = nullptr,
-                             .normal_candidates = nullptr,
-                             .log_likelihoods = user_log_likelihoods,
-                             .full_ratio = user_full_ratio,
-                             .batch_ratio = user_batch_ratio,
-                             .gradient_sums = user_gradient_sums,
-                             .narrow_sums = nullptr,
-                             .moment_sums = user_moment_sums,
-                             .squared_norms = nullptr,
-                             .log_density = user_log_density};
+const KernelTable user_table{{},
+                             {user_log_likelihoods, user_full_ratio, user_batch_ratio},
+                             {user_gradient_sums, nullptr},
+                             {},
+                             {},
+                             {user_moment_sums},
+                             {user_log_density},
+                             PYDPMC_NAME(PYDPMC_ISA)};
 
 PYDPMC_ISA_END

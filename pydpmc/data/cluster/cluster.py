@@ -9,25 +9,15 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Collection, Mapping, Sequence
-from concurrent.futures import CancelledError
 from itertools import accumulate
 from typing import Any, Protocol
 
-import numpy as np
-import numpy.typing as npt
-
 from ...errors import ClusterError, InvalidArgument, PydpmcError
 from .host import CellHost, MakeSums, NotHeld, combined
-
-Sums = npt.NDArray[np.int64]
+from .session import LOST, ClusterSession, Lost
 
 LOOK = 1.0  # seconds between two looks at whether a worker that has not answered is still there
 MOST_LOSSES = 50
-LOST = (OSError, RuntimeError, TimeoutError, CancelledError)
-
-
-class Lost(Exception):
-    """A worker died, left, or did not answer in time."""
 
 
 class CellSource(Protocol):
@@ -66,7 +56,7 @@ class Cluster:
         ends = list(accumulate(counts, initial=0))
         self._first, self.units = dict(zip(sorted(sources), ends[:-1], strict=True)), ends[-1]
 
-    def start(self, make: MakeSums, task: Mapping[str, Any], keys: Sequence[bytes] | None) -> ClusterSession:
+    def start(self, make: MakeSums, task: Mapping[str, Any], keys: Sequence[bytes] | None) -> Any:
         """Prepare all cells for a run; `make` is what a worker makes of a cell."""
         places = {cell: (self._first[cell], None if keys is None else keys[cell]) for cell in self.sources}
         return ClusterSession(self, make, task, places)
@@ -199,81 +189,3 @@ class Cluster:
                     f"no worker was left, and none came within {self._timeout:g} s; what was charged stays charged"
                 )
             time.sleep(0.2)
-
-
-class ClusterSession:
-    """A run's questions to all cells; each answer is checked before its sum is used."""
-
-    def __init__(
-        self, cluster: Cluster, make: MakeSums, task: Any, places: Mapping[int, tuple[int, bytes | None]]
-    ) -> None:
-        self._cluster, self._make, self._task, self._places = cluster, make, task, places
-        self._name, self._number = secrets.token_hex(8), 0
-        self._prepared: dict[int, tuple[str, int]] = {}
-
-    def ask(self, wanted: Mapping[str, Any], threads: int) -> Sums:
-        """Return the sums over all cells."""
-        cluster = self._cluster
-        total: Sums | None = None
-        self._number += 1
-        left = set(cluster.sources)
-        while left:
-            cluster.place()
-            hosts = cluster.by_host(left)
-            if not self._prepare(hosts):
-                continue
-            asked: dict[str, Any] = {}
-            for address, cells in hosts.items():
-                try:
-                    asked[address] = cluster.host(address).ask(self._name, self._number, wanted, cells, threads)
-                except LOST:
-                    cluster.lose(address)
-            for address, future in asked.items():
-                try:
-                    sums = self._checked(cluster.wait(address, future), hosts[address])
-                except Lost:
-                    cluster.lose(address)
-                    continue
-                left -= set(hosts[address])
-                total = sums if total is None else _added(total, sums)
-        cluster.all_in()
-        assert total is not None
-        return total
-
-    def _prepare(self, hosts: Mapping[str, Sequence[int]]) -> bool:
-        """Make cells ready that are new at their worker; return False if a worker was lost."""
-        cluster, asked = self._cluster, []
-        for address, cells in hosts.items():
-            new = {cell: self._places[cell] for cell in cells if self._prepared.get(cell) != cluster.at(cell)}
-            if new:
-                try:
-                    actor = cluster.host(address)
-                    asked.append((address, new, actor.prepare(self._name, self._make, self._task, new)))
-                except LOST:
-                    cluster.lose(address)
-                    return False
-        for address, new, future in asked:
-            try:
-                cluster.wait(address, future, patient=True)
-            except Lost:
-                cluster.lose(address)
-                return False
-            self._prepared |= {cell: cluster.at(cell) for cell in new}
-        return True
-
-    def _checked(self, answer: Any, cells: Sequence[int]) -> Sums:
-        """Return the sum of an answer; refuse one that is not the answer to this question over these cells."""
-        session, number, counted, sums = answer
-        if session != self._name or number != self._number:
-            raise ClusterError("a worker answered an earlier question; no sum of it was used")
-        if list(counted) != list(cells):
-            raise ClusterError("a worker did not count each of its cells once; no sum of it was used")
-        if not (isinstance(sums, np.ndarray) and sums.dtype == np.int64):
-            raise ClusterError("a worker answered with something that is no sum")
-        return sums
-
-
-def _added(total: Sums, sums: Sums) -> Sums:
-    if sums.shape != total.shape:
-        raise ClusterError("two workers answered with sums of different shapes")
-    return total + sums

@@ -91,7 +91,7 @@ class ShardedCore:
 
     def LangevinRun(self, target: ShardTarget, chains: Any, **options: Any) -> StepRun:
         """Return a Langevin run."""
-        run = _core.LangevinRun(target.of_core, chains, **options)
+        run = _core.LangevinHalves(target.of_core, chains, **options)
         grid = {"clip": options["clip"], "per_unit": 1.0 / options["gradient_unit"]}
         if not self._cells.units * options["clip"] * grid["per_unit"] < HEADROOM:
             raise InvalidArgument("clip over gradient_unit overflows a 64-bit sum")
@@ -166,7 +166,8 @@ class Looks:
 
     def look(self, *, theta: list[float], threads: int, block: int, **spec: Any) -> Any:
         """Return a noised look at all records."""
-        return self._run.absorb(self._session.ask({"theta": theta, **spec}, threads), **spec)
+        sums = self._session.ask({"theta": theta, **spec}, threads)
+        return self._run.absorb(sums, **{name: value for name, value in spec.items() if name != "table"})
 
     def stop(self) -> None:
         """Take no further look."""
