@@ -24,9 +24,7 @@ at least five runs each. The sampler that the planner takes is printed in bold.
 
 ![Forecasts against rehearsals](images/forecasts.svg)
 
-The diagonal is a forecast that came true; dashed lines are a factor 1.5 off. The forecast of `linear` (sigma unknown)
-takes sigma as a quarter of the bounds of y; where sigma is much smaller, the posterior without privacy is much narrower
-than assumed, and the error in its units larger. Widths of tempered draws (`Langevin`, `SGLD`) are forecast worst.
+The diagonal is a forecast that came true; dashed lines are a factor 1.5 off.
 
 """
 

@@ -117,8 +117,8 @@ class SoftmaxRegression(LinearPredictor):
         return norm**2 * (self.classes - 1) / self.classes**2 / (public.width + self.intercept)
 
     def typical_curvature(self, public: Public, spread: float) -> float:
-        """Return the curvature along contrasts of equally frequent classes."""
-        return 1.0 / self.classes
+        """Return p (1 - p) of equally frequent classes."""
+        return (self.classes - 1) / self.classes**2
 
     def mean(self, parameters: Mapping[str, Floats], x: Floats) -> Floats:
         """Refuse: classes have no mean."""

@@ -86,11 +86,7 @@ def directions(model: Model, public: Public, n: int | None, even: bool = False) 
     curvature = model.typical_curvature(public, 0.0 if even else spread)
     if curvature is None:
         return None
-    information = n * curvature * moments
-    if has_slopes and model.label_count is not None and model.label_count > 2:
-        common = len(prior) // model.label_count  # the mean over classes changes no probability and keeps its prior
-        information[-common:], moments[-common:] = 0.0, 0.0
-    return Directions(model, public, n, information, prior, moments, _assumption(model, public, has_slopes))
+    return Directions(model, public, n, n * curvature * moments, prior, moments, _assumption(model, public, has_slopes))
 
 
 def _moments(model: Model, public: Public, dim: int, even: bool) -> Floats:

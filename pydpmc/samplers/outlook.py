@@ -159,8 +159,8 @@ def of_tempered(ways: Directions, w: float, draws: int, **facts: Any) -> Outlook
     seen = w * ways.information + ways.prior
     error = (ways.prior + w**2 * ways.information) / seen**2 + 1.0 / (draws * seen)
     student = float("inf") if draws < FEWEST_FOR_INTERVAL else (float(stdtrit(draws - 1, 0.95)) / Z) ** 2
-    told = np.maximum(w * ways.information, 1e-100)
-    confident = 1.0 / np.maximum(ways.information, 1e-100) + seen / (draws * told**2)
+    told = np.maximum(w * ways.information, 1e-300)
+    confident = 1.0 / np.maximum(ways.information, 1e-300) + seen / (draws * told**2)
     credible = (1.0 + 1.0 / draws) / seen
     width = student * (confident if confident.sum() < credible.sum() else credible)
     share = float((w * ways.information / seen).mean())
