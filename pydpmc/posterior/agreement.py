@@ -49,7 +49,7 @@ class Agreement:
         if self.p_value < WRONG:
             return (
                 f"the looks disagree (chi^2 of {self.chi_square:.2g} per degree of freedom): intervals were widened, "
-                "but the model may be wrong"
+                "but the model may be wrong, or the number of records misjudged where public_n is not declared"
             )
         if self.spread is None or self.spread_error is None or abs(self.spread - 1.0) < FAR_OFF * self.spread_error:
             return ""

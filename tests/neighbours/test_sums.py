@@ -176,6 +176,8 @@ def test_looks_of_newton(name, storage, adjacency):
     plan = dp.plan(model, changed[0].public, dp.Newton(shares=[1.0]), epsilon=4.0, delta=1e-5, adjacency=adjacency)
     settings, worlds = plan.settings, changed if adjacency == "replace" else [others, *changed]
     sigma, tau = settings.bounds.noise(settings.mu, adjacency, settings.dim, settings.curvature_share)
+    counts = settings.family.table
+    table = None if counts is None else (counts.rows, counts.first, counts.per_unit)
     for point in points(model, others):
         sums = []
         for data in worlds:
@@ -184,7 +186,7 @@ def test_looks_of_newton(name, storage, adjacency):
                 theta=point, clip=settings.bounds.gradient, sigma=sigma, curvature_clip=settings.bounds.curvature,
                 tau=tau, largest_square=(settings.family.radius * ROUNDING_OF_NORM) ** 2,
                 limits=settings.family.limits, outer=settings.curvature == "outer",
-                block_of=list(settings.blocks), threads=1, block=4096,
+                block_of=list(settings.blocks), table=table, threads=1, block=4096,
             )  # fmt: skip
             sums.append(look)
         for one in sums[1:]:

@@ -288,6 +288,7 @@ def test_outer_products_of_a_softmax_are_refused():
         dp.plan(dp.SoftmaxRegression(), public, dp.Newton(curvature="outer"), **BUDGET)
 
 
+@pytest.mark.filterwarnings("ignore:the looks disagree")  # n is private in half of the cases, and rows are short
 @pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
 @pytest.mark.parametrize("intercept", [False, True])
 def test_a_softmax_finds_the_differences_of_its_classes(adjacency, intercept, rng, tmp_path):
