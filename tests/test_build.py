@@ -57,7 +57,11 @@ NO_RECORD = {  # files that draw random numbers and never meet a record
     "models/own/numpyro_examples.py",
     "models/own/records.py",
     "models/own/trial.py",
+    "models/own/numpyro_examples.py",
+    "models/own/records.py",
+    "models/own/trial.py",
     "models/simulation.py",
+    "nn/network.py",  # a public start
     "posterior/confidence.py",
     "posterior/predictive.py",
     "running/rehearsal.py",

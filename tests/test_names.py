@@ -11,6 +11,7 @@ TEXT = {".py", ".hpp", ".cpp", ".md", ".txt", ".toml", ".pyi"}
 FILE = re.compile(r"(?<![\w/.<{*-])((?:[\w-]+/)*[\w-]+\.(?:py|hpp|cpp|md))\b(?!\()")
 # Files that examples write, attributes that look like files, and names in the shared folder.
 MADE_ELSEWHERE = {
+    "my_models_of_a_study.py",
     "long.py",
     "table.md",
     "post.md",

@@ -79,7 +79,8 @@ def test_intervals_cover_coefficients_and_sigma(rng, epsilon, sets):
     hits = []
     for _ in range(sets):
         data = table(rng)
-        plan = dp.plan(dp.LinearRegression(intercept=True), data.public, epsilon=epsilon, delta=1e-6)
+        model = dp.LinearRegression(intercept=True)
+        plan = dp.plan(model, data.public, dp.ConjugateSample(), epsilon=epsilon, delta=1e-6)
         found = plan.run(data, progress=False).summary()
         hits.append((found.column("5%") <= TRUTH) & (found.column("95%") >= TRUTH))
     assert plan.settings.describe()["sampler"] == "ConjugateSample"
