@@ -69,8 +69,11 @@ MAY_LEAVE_OF_POSTERIOR_SAMPLE = {
 MAY_LEAVE_OF_CONJUGATE = {f"plan.{name}": PUBLIC for name in ("draws", "noise")}
 MAY_LEAVE_OF_NEWTON = {
     f"plan.{name}": PUBLIC
-    for name in ("looks", "shares", "curvature", "curvature_share", "residual_clip", "draws", "mu")
-} | {f"agreement.{name}": CHARGED for name in ("chi_square", "degrees", "curved", "predictor_sd")}
+    for name in ("looks", "shares", "curvature", "curvature_share", "residual_clip", "largest_count", "draws", "mu")
+} | {  # functions of the looks
+    f"agreement.{name}": CHARGED
+    for name in ("chi_square", "degrees", "curved", "predictor_sd", "spread", "spread_error", "moments")
+}
 MAY_LEAVE_OF_HYBRID = {f"plan.{name}": PUBLIC for name in ("chain", "share")} | {
     f"plan.start.{name}": PUBLIC for name in ("sampler", "draws", "steps", "w", "noise")
 }
@@ -264,6 +267,7 @@ OF_NEWTON = (
     dp.LogisticRegression,
     dp.ProbitRegression,
     dp.BernoulliLogit,
+    dp.LinearRegression,
     dp.HuberRegression,
     dp.PoissonRegression,
     dp.NegativeBinomialRegression,
@@ -282,7 +286,7 @@ def test_every_model_runs_with_newton_or_is_refused_and_every_field_is_tagged(ki
         return
     post = dp.sample(kind(), data, dp.Newton(draws=50), progress=False, **budget)
     assert {path for path, _ in leaves(post) if tag_of(path) is None and path not in ABSENT} == set(MAY_LEAVE_OF_NEWTON)
-    assert set(vars(post.looks[0])) == {"theta", "gradient", "curvature", "sigma", "tau", "outer"}
+    assert set(vars(post.looks[0])) == {"theta", "gradient", "curvature", "sigma", "tau", "outer", "clip"}
     assert post.private
     assert post.guarantee.assumptions == ()
     assert all(np.isfinite(values).all() for values in post.draws.values())
