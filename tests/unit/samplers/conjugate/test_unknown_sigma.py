@@ -80,7 +80,7 @@ def test_intervals_cover_coefficients_and_sigma(rng, epsilon, sets):
     for _ in range(sets):
         data = table(rng)
         model = dp.LinearRegression(intercept=True)
-        plan = dp.plan(model, data.public, dp.ConjugateSample(), epsilon=epsilon, delta=1e-6)
+        plan = dp.plan(model, data.public, dp.ConjugateSample(draws=4000), epsilon=epsilon, delta=1e-6)
         found = plan.run(data, progress=False).summary()
         hits.append((found.column("5%") <= TRUTH) & (found.column("95%") >= TRUTH))
     assert plan.settings.describe()["sampler"] == "ConjugateSample"
