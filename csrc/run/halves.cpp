@@ -1,5 +1,7 @@
 // The two halves of a step of all chains, for records that are elsewhere. Randomness is that of the local
 // path: streams belong to (key, purpose, chain, step), and none of them is drawn from before all sums are in.
+#include <stdexcept>
+
 #include "random/cell_key.hpp"
 #include "run/barker.hpp"
 #include "run/gradients.hpp"
@@ -22,6 +24,9 @@ std::vector<double> GradientRun::wanted() const {
 }
 
 void GradientRun::absorb(const int64_t* sums) {
+  // Both processes would go on with the same samples, which their prices take to be independent.
+  if (has_sampling_ && key_is_secret_ && generation_ != fork_generation())
+    throw std::runtime_error("a run in cells cannot go on in a forked process");
   rekey_after_fork(key_, key_is_secret_, generation_);
   for (size_t c = 0; c < chains_.size(); ++c) {
     StreamUse use;

@@ -95,7 +95,7 @@ class Study:
         if "cells" in self.data_options:
             options["cells"] = self.data_options["cells"]
         private = self.budget.get("adjacency", "replace") != "replace"
-        options["progress"] = "shares" if progress and private else progress
+        options["progress"] = "rows" if progress and not private else progress
         path = self.path(self.data_options["path"])
         with self.file.errors_at("cluster"):
             options |= cluster_options(self.cluster, self.path)

@@ -89,6 +89,7 @@ class Data:
 
     _cells = 1  # docs/privacy/sharding.md
     _mapping: Any = None  # the file that the rows are in, if they are in one
+    _changed: bool = False  # whether rows differ from those of the file
     _cluster: Any = None  # the workers that hold the rows, if workers do
 
     def __init__(
@@ -219,7 +220,7 @@ class Data:
 
     def _copied(self) -> table.Rows:
         """Return rows that can be changed: of a mapped file, only changed pages are copied."""
-        if self._mapping is None:
+        if self._mapping is None or self._changed:
             return table.copied(self._rows)
         private: table.Rows = self._mapping.array("rows", private=True)[: len(self._rows)]
         return private
@@ -239,6 +240,7 @@ class Data:
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
         other._rows = rows
+        other._changed = True
         if table.holds_squares(self._public.width, self._storage):
             other._squares = table.squares_within(rows)
         elif not self._public.has_target:
@@ -289,9 +291,9 @@ class Data:
         options
             ``cache``, the file to write (by convention ``.dpmc``); if it exists it is used, or refused if it was made
             from other files or declarations. Without it the file has no name and vanishes with the data.
-            ``public_n``, ``storage``, ``base_rate``, ``typical_norm``: as in ``Data``. ``progress``: True shows a bar
-            with rows per second (shares of the work alone if ``public_n`` or groups make the number of rows
-            private), ``"shares"`` shows never more than shares, False nothing. ``cells``: into how many parts the
+            ``public_n``, ``storage``, ``base_rate``, ``typical_norm``: as in ``Data``. ``progress``: True shows
+            quarters of the work, False nothing; ``"rows"`` shows rows and rows per second, for tables whose number of
+            rows is public (under ``replace``, without groups or ``public_n``). ``cells``: into how many parts the
             records are cut, 1 by default. ``client``: a ``distributed.Client``; then its workers hold the records
             (docs/howto/cluster.md), and ``insecure=True`` accepts a connection without TLS.
 

@@ -65,6 +65,9 @@ def scattering(images: npt.ArrayLike, *, threads: int = 1) -> Floats32:
 
 
 def _checked(images: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    # A list would get one dtype from all its images, and a mask would be lost.
+    if not isinstance(images, np.ndarray) or isinstance(images, np.ma.MaskedArray):
+        raise WrongType(f"images must be a numpy array, not {given(images)}")
     stack = np.asarray(images)
     if stack.dtype.kind not in "buif":
         raise WrongType(f"images must be an array of real numbers, not {given(images)}")

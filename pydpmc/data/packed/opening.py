@@ -24,6 +24,7 @@ from .layout import ARRAYS, PAGE, damaged, digest_of, read_header
 
 CHUNK_VALUES = 2**19
 NORM_ROUNDING = 1.0 + 1e-12
+FIXED16_ERROR, RELATIVE_ERROR = 2.0**-14, 1e-6  # of a stored feature: more than its rounding
 
 
 class Mapping:
@@ -154,13 +155,33 @@ def _within(rows: Any, squares: Any, data: Data) -> bool:
     if public.x_bounds is not None:
         low, high = np.array(public.x_bounds).T
         free = np.isnan(values[:, 0]) | ~squares.astype(bool)  # void rows are zeros
-        ok &= bool(((x >= low) & (x <= high) | free[:, None]).all())
+        inside = ((x >= low) & (x <= high)).all(axis=1) | free
+        ok &= bool((inside | _shortened(x, squares, data)).all())
     if public.row_norm is not None:
         ok &= not bool((squares > public.row_norm**2 * NORM_ROUNDING).any())
     if public.has_target and public.y_bounds is not None:
         y = values[:, width]
         ok &= bool((np.isnan(y) | ((y >= public.y_bounds[0]) & (y <= public.y_bounds[1]))).all())
     return ok
+
+
+def _shortened(x: Any, squares: Any, data: Data) -> npt.NDArray[np.bool_]:
+    """Return which rows `Data` shortened to `row_norm` after it had clipped them to a box that does not hold zero.
+
+    Such a row x has that norm, and t x lies in the box for some t >= 1, both up to the rounding of the storage.
+    """
+    public = data.public
+    if public.row_norm is None:
+        return np.zeros(len(x), dtype=bool)
+    low, high = np.array(public.x_bounds).T
+    error = np.full_like(x, FIXED16_ERROR) if data._storage == "fixed16" else np.abs(x) * RELATIVE_ERROR
+    above, below = x + error, x - error
+    with np.errstate(all="ignore"):
+        least = np.maximum(np.where(above > 0, low / above, -np.inf), np.where(below < 0, high / below, -np.inf))
+        most = np.minimum(np.where(above < 0, low / above, np.inf), np.where(below > 0, high / below, np.inf))
+    possible = ((above != 0) | (low <= 0)).all(axis=1) & ((below != 0) | (high >= 0)).all(axis=1)
+    long = np.sqrt(squares) >= public.row_norm * (1.0 - RELATIVE_ERROR) - np.linalg.norm(error, axis=1)
+    return np.asarray(possible & long & (np.maximum(least.max(axis=1), 1.0) <= most.min(axis=1)))
 
 
 def _codes(coded: Coded) -> Any:

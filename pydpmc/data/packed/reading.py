@@ -110,11 +110,11 @@ def _unnamed(source: Source, schema: Schema, options: dict[str, Any], progress: 
 
 def _shown(progress: Any, schema: Schema, options: dict[str, Any]) -> str:
     """Return how much of the progress may be shown: "rows", "shares" or "nothing"."""
-    if progress not in (True, False, "shares"):
-        raise InvalidArgument(f'progress must be True, False or "shares", not {given(progress)}')
-    if progress is True and schema.group is None and "public_n" not in options:
-        return "rows"
-    return "shares" if progress else "nothing"
+    if not (isinstance(progress, bool) or progress in ("rows", "shares")):
+        raise InvalidArgument(f'progress must be True, False, "rows" or "shares", not {given(progress)}')
+    if progress == "rows" and (schema.group is not None or "public_n" in options):
+        raise InvalidArgument('progress="rows" would show how many records there are, which is private here; use True')
+    return "rows" if progress == "rows" else "shares" if progress else "nothing"
 
 
 def _require_same(data: Data, path: Path, source: Source, schema: Schema, options: dict[str, Any]) -> None:

@@ -34,8 +34,8 @@ class RowsShown:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if kind is None and self._quarter and self._what == "shares" and self._rows is None:
-            _say("packing records: all done")
+        if kind is None and self._what == "shares" and self._rows is not None:
+            self._say_quarters(4)  # also of a table without rows
 
     def add(self, rows: int) -> None:
         """Note that so many rows more are packed."""
@@ -47,9 +47,12 @@ class RowsShown:
             left = "" if self._rows is None else f", {_time(round((self._rows - self._done) / rate))} left"
             _say(f"packing records: {self._done:,}{of} rows, {rate:,.0f} rows/s{left}")
         elif self._what == "shares" and self._rows:
-            while 4 * self._done >= (self._quarter + 1) * self._rows:
-                self._quarter += 1
-                _say(f"packing records: {25 * self._quarter} % done")
+            self._say_quarters(min(4, 4 * self._done // self._rows))
+
+    def _say_quarters(self, done: int) -> None:
+        while self._quarter < done:
+            self._quarter += 1
+            _say(f"packing records: {25 * self._quarter} % done")
 
 
 def _time(seconds: int) -> str:

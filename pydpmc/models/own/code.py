@@ -60,8 +60,8 @@ class Code:
         """Return how many records a call has: one number for all calls of a run, from public numbers alone."""
         if self.apart:
             return 1
-        if self.microbatch is not None:
-            return self.microbatch
+        if self.microbatch is not None:  # numpy's products give the rows of odd blocks other roundings by their place
+            return -(-self.microbatch // MULTIPLE) * MULTIPLE
         wanted = float(batch or FULL)
         if batch and sampling == "poisson":
             wanted += 4.0 * wanted**0.5

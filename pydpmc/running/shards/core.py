@@ -93,7 +93,9 @@ class ShardedCore:
         """Return a Langevin run."""
         run = _core.LangevinHalves(target.of_core, chains, **options)
         grid = {"clip": options["clip"], "per_unit": 1.0 / options["gradient_unit"]}
-        if not self._cells.units * options["clip"] * grid["per_unit"] < HEADROOM:
+        # No more records are summed than were declared, so the refusal tells nothing of a private number.
+        summed = min([self._cells.units, *(value for name, value in target.changes if name == "first")])
+        if not summed * options["clip"] * grid["per_unit"] < HEADROOM:
             raise InvalidArgument("clip over gradient_unit overflows a 64-bit sum")
         session = self._cells.start(cell_sums, _task("gradient", target, grid=grid), None)
         return StepRun(run, session, lambda: {"thetas": run.wanted()}, self._cells.units)

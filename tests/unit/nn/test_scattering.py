@@ -7,6 +7,7 @@ import pytest
 
 import pydpmc as dp
 from pydpmc import _core
+from pydpmc.errors import WrongType
 from pydpmc.nn import filters
 
 
@@ -83,3 +84,9 @@ def test_wavelets_see_no_constant_image(scale):
 def test_what_is_no_stack_of_images_is_refused(given, words):
     with pytest.raises((ValueError, TypeError), match=words):
         dp.nn.scattering(given)
+
+
+@pytest.mark.parametrize("images", [[[[0.0] * 12] * 12], np.ma.masked_array(np.zeros((1, 12, 12))), [None]])
+def test_what_is_no_plain_array_is_refused_by_its_type(images):
+    with pytest.raises(WrongType, match="images must be a numpy array"):
+        dp.nn.scattering(images)

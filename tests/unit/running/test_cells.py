@@ -182,3 +182,13 @@ def test_cells_are_counted():
     assert data.in_cells(1) is data
     with pytest.raises(WrongType):
         dp.Data.from_batches([clusters.table(5)], clusters.schema(), shards=2)
+
+
+def test_no_refusal_of_langevin_depends_on_a_private_number_of_records():
+    def table(n):
+        return dp.Data(np.ones((n, 1)), np.ones(n), row_norm=1.0, public_n=4096).in_cells(2)
+
+    options = {"epsilon": 2.0, "delta": 1e-5, "adjacency": "add_remove"}
+    plan = dp.plan(dp.LogisticRegression(), table(10).public, dp.Langevin(steps=3), **options)
+    for n in (16_383, 16_384):
+        assert plan.run(table(n), progress=False, anyway=True).draws["beta"].size > 0

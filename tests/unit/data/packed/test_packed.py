@@ -6,6 +6,7 @@ from pathlib import Path
 
 import clusters
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
@@ -234,17 +235,54 @@ def test_labels_that_a_model_does_not_know_are_void_in_a_private_copy(tmp_path):
     np.testing.assert_array_equal(memory.row_squares(), mapped.row_squares())
 
 
+def test_progress_does_not_tell_an_empty_table_from_one_record(capsys, tmp_path):
+    seen = []
+    scheme = dp.Schema({"x": dp.Number(0, 1), "y": dp.Binary()}, target="y", missing="drop")
+    for n in (0, 1, 5):
+        made = pa.table({"x": pa.array([0.5] * n, pa.float64()), "y": pa.array([1] * n, pa.int64())})
+        pq.write_table(made, tmp_path / f"{n}.parquet")
+        dp.Data.from_parquet(tmp_path / f"{n}.parquet", scheme, public_n=10)
+        seen.append(capsys.readouterr().err)
+    assert seen[0] == seen[1] == seen[2] != ""
+
+
+@pytest.mark.parametrize("storage", ["float64", "float32", "fixed16"])
+def test_a_row_that_was_shortened_out_of_its_box_does_not_decide_whether_a_file_opens(storage, tmp_path):
+    columns = {"a": dp.Number(1, 2, transform=[]), "b": dp.Number(0, 10, transform=[]), "y": dp.Binary()}
+    scheme = dp.Schema(columns, target="y", missing="drop", row_norm=5.0 if storage != "fixed16" else 1.9)
+    for place, b in enumerate((1.0, 10.0, 4.99)):
+        batch = pd.DataFrame({"a": [1.0, 1.5, 2.0, 1.0], "b": [1, 1, 1, b], "y": [0, 1, 0, 1]})
+        path = tmp_path / f"{place}.dpmc"
+        dp.Data.from_batches([batch], scheme, cache=path, storage=storage, progress=False)
+        assert_same(dp.Data.from_cache(path), scheme.data(batch, storage=storage))
+
+
+def test_records_that_were_voided_stay_void_when_more_are():
+    words = pd.DataFrame({"x": [0.1, 0.2, 0.3, 0.4], "y": ["a", "b", "c", "a"]})
+    scheme = dp.Schema({"x": dp.Number(0, 1), "y": dp.Category(["a", "b", "c"])}, target="y", missing="drop")
+    memory, mapped = scheme.data(words), dp.Data.from_batches([words], scheme, progress=False)
+    twice = [data.of_labels(2).of_labels(1) for data in (memory, mapped)]
+    np.testing.assert_array_equal(twice[0]._rows, twice[1]._rows)
+
+
 def test_progress_shows_rows_only_where_their_number_is_public(capsys, monkeypatch):
     monkeypatch.setattr("pydpmc.data.packed.showing.PATIENCE", -1.0)
     whole, path = clusters.table(200), "rows"
-    dp.Data.from_batches([whole], clusters.schema())
+    dp.Data.from_batches([whole], clusters.schema(), progress="rows")
     assert f"200 {path}, " in capsys.readouterr().err
-    for options, scheme in (({"public_n": 10}, clusters.schema()), ({}, clusters.schema(group="who"))):
+    for options, scheme in (
+        ({}, clusters.schema()),
+        ({"public_n": 10}, clusters.schema()),
+        ({}, clusters.schema(group="who")),
+    ):
         seen = []
         for rows in (200, 300):
             dp.Data.from_batches([whole.slice(0, rows)], scheme, **options)
             seen.append(capsys.readouterr().err)
         assert seen[0] == seen[1]
+        if options or scheme.group:
+            with pytest.raises(dp.errors.InvalidArgument, match="private here"):
+                dp.Data.from_batches([whole], scheme, progress="rows", **options)
     dp.Data.from_batches([whole], clusters.schema(), progress=False)
     assert capsys.readouterr().err == ""
 
