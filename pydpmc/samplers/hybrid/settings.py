@@ -150,7 +150,7 @@ class HybridRun:
     def _point(self, threads: int, block: int) -> Any:
         first, seed = self._settings.first, self._chains.seed
         release = first.releases(1, None, None)
-        out = np.empty((release.chains, release.kept, first.dim))
+        out = np.zeros((release.chains, release.kept, first.dim))  # a stopped start leaves some of it as it is
         chains = self._core.Chains(
             init=np.array(np.broadcast_to(self._chains.init[0], (release.chains, first.dim))),
             draws=out,
