@@ -145,16 +145,8 @@ def _decodable(column: Any) -> Any:
         column.validate(full=True)
     except pa.ArrowInvalid:
         values = column.cast(pa.large_binary()).to_pylist()
-        return pa.array([_decoded(value) for value in values], pa.string())
+        return pa.array([None if value is None else value.decode("utf-8", "replace") for value in values])
     return column
-
-
-def _decoded(value: bytes | None) -> str | None:
-    """Return the text, or None for bytes that are none: they count as missing, from every reader."""
-    try:
-        return None if value is None else value.decode()
-    except UnicodeDecodeError:
-        return None
 
 
 def _is_text(pa: Any, kind: Any) -> bool:
