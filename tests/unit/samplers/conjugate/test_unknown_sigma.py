@@ -77,11 +77,11 @@ def test_without_privacy_draws_are_those_of_nuts(rng):
 )
 def test_intervals_cover_coefficients_and_sigma(rng, epsilon, sets):
     hits = []
-    for _ in range(sets):
+    for seed in range(sets):
         data = table(rng)
         model = dp.LinearRegression(intercept=True)
         plan = dp.plan(model, data.public, dp.ConjugateSample(draws=4000), epsilon=epsilon, delta=1e-6)
-        found = plan.run(data, progress=False).summary()
+        found = plan.run(data, seed=seed, progress=False).summary()
         hits.append((found.column("5%") <= TRUTH) & (found.column("95%") >= TRUTH))
     assert plan.settings.describe()["sampler"] == "ConjugateSample"
     assert 0.8 < np.mean(hits) < 0.98
