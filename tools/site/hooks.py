@@ -15,6 +15,7 @@ from mkdocs.structure.pages import Page
 
 sys.path.insert(0, str(Path(__file__).parent))
 import api_pages
+import formulas
 import gallery
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -57,6 +58,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     place = page.file.src_uri
     if place.startswith("gallery/"):
         markdown = gallery.executed(markdown, place, config, files)
+    if place.startswith("privacy/"):
+        markdown = formulas.displayed(markdown)
     parts = FENCE.split(markdown)
     for number in range(0, len(parts), 2):
         text = LINK.sub(lambda found: _link(found, place), parts[number])
@@ -64,9 +67,10 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     return "".join(parts)
 
 
-def on_page_content(html: str, **_: Any) -> str:
+def on_page_content(html: str, page: Page, **_: Any) -> str:
     """Typeset formulas as MathML, which browsers draw by themselves."""
-    return FORMULA.sub(_typeset, html)
+    html = FORMULA.sub(_typeset, html)
+    return formulas.typeset(html) if page.file.src_uri.startswith("privacy/") else html
 
 
 def _link(found: re.Match[str], place: str) -> str:
