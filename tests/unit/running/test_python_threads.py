@@ -88,6 +88,40 @@ def test_other_processes_draw_the_same_with_a_seed_and_anew_without(method, tmp_
     assert done.stdout.strip() == "the same"
 
 
+BESIDE = """
+import sys
+first, second = sys.argv[1:]
+for name in (first, second):
+    __import__(name)
+import numpy as np, pydpmc as dp, torch
+
+rng = np.random.default_rng(1)
+data = dp.Data(rng.normal(size=(20000, 3)), rng.integers(0, 2, 20000), row_norm=1.0)
+plan = dp.plan(dp.LogisticRegression(), data.public, dp.Newton(), epsilon=1.0, delta=1e-6)
+matrix, draws = torch.rand(400, 400, dtype=torch.float64), []
+torch.set_num_threads(2)
+for threads in (1, 2, 2):
+    product = matrix @ matrix
+    numbers = matrix.numpy() @ matrix.numpy()
+    draws.append(plan.run(data, seed=1, threads=threads, progress=False).draws["beta"].tobytes())
+    assert torch.allclose(torch.from_numpy(numbers), product)
+assert len(set(draws)) == 1
+print("the same")
+"""
+
+
+@pytest.mark.parametrize("order", [("torch", "pydpmc"), ("pydpmc", "torch")])
+def test_threads_run_beside_those_of_torch_and_numpy(order, tmp_path):
+    pytest.importorskip("torch", reason="torch brings an OpenMP runtime of its own; it is not installed")
+    script = tmp_path / "beside.py"
+    script.write_text(BESIDE)
+    done = subprocess.run(
+        [sys.executable, str(script), *order], capture_output=True, text=True, timeout=240, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "the same"
+
+
 def test_a_system_that_does_not_tell_affinity_uses_all_its_cores(monkeypatch):
     monkeypatch.setattr(core_calls.sys, "platform", "darwin")
     monkeypatch.setattr(core_calls.os, "cpu_count", lambda: 5)
