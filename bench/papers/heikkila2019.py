@@ -1,8 +1,8 @@
 """Repeat figures 1 to 3 of Heikkilä, Jälkö, Dikmen and Honkela (2019), and price them by our accountant.
 
-python heikkila2019.py [--quick]         runs, and keeps the figures in heikkila2019.json (a minute; --quick: seconds)
-python heikkila2019.py --table           prints them
-python heikkila2019.py --plot DIRECTORY  draws them (matplotlib)
+python heikkila2019.py [--quick]         runs what heikkila2019.json lacks (two minutes; --quick: seconds)
+python heikkila2019.py --table           prints what is kept
+python heikkila2019.py --plot DIRECTORY  draws it (matplotlib)
 
 The mixture of section 4: N = 1e6 records, theta = (0, 1), variance 2, N0 = 100, minibatches of b = 1000, C = 2,
 log-likelihood ratios clipped at sqrt(b) / N0, so that the sampling variance is at most 1.
@@ -11,11 +11,12 @@ log-likelihood ratios clipped at sqrt(b) / N0, so that the sampling variance is 
 from __future__ import annotations
 
 import argparse
-import json
-import time
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from results import Found, Results, command, markdown, picture
 
 import pydpmc as dp
 from pydpmc import accounting as acc
@@ -25,10 +26,11 @@ B, N0, C, STEPS = 1000, 100, 2.0, 20_000
 SHAPE = np.array([[0.200, -0.354], [-0.354, 0.716]])  # of the posterior, rounded; the speed alone depends on it
 START_BUDGET = (0.22, 1e-6)
 SGLD_STEP = 1e-3
-RESULTS = Path(__file__).with_suffix(".json")
+BOUND = 0.03  # on the ratio of one record in the tests on all records
 MODEL = dp.GaussianMixture()
 
 
+@cache
 def records(n: int) -> dp.Data:
     rng = np.random.default_rng(3)
     return dp.Data(rng.normal((rng.random(n) < 0.5).astype(float), 2.0**0.5), x_bounds=(-10.0, 10.0))
@@ -59,6 +61,19 @@ def figure_1b() -> list[dict[str, float]]:
         {"n": n, "steps": steps, "paper": theirs(n // 1000, n, steps), "pydpmc": ours(n // 1000, n, steps)}
         for n in (10**5, 10**6, 10**7)
         for steps in (1000, 5000, 20_000, 100_000)
+    ]
+
+
+def theorem_1() -> list[dict[str, float]]:
+    """Epsilon of tests on all records, log-likelihood ratios at most BOUND: theorem 1, and the bits alone."""
+    return [
+        {
+            "steps": steps,
+            "paper": acc.heikkila2019_full(bound=BOUND, steps=steps, delta=DELTA, c=C),
+            "tight": acc.heikkila2019_full(bound=BOUND, steps=steps, delta=DELTA, c=C, conversion="tight"),
+            "pydpmc": float(acc.compose([(acc.AcceptBit(2 * BOUND), steps)], adjacency="replace").epsilon(DELTA)),
+        }
+        for steps in (100, 250, 1000, 4000)
     ]
 
 
@@ -106,6 +121,7 @@ def chain(data: dp.Data, steps: int, init: object) -> np.ndarray:
     return np.asarray(post.draws["theta"][0])
 
 
+@cache
 def start_of(data: dp.Data) -> dp.Posterior:
     """Return the posterior by DPVI at the paper's (0.22, 1e-6). Chains start at its mean; its price comes on top."""
     epsilon, delta = START_BUDGET
@@ -149,9 +165,7 @@ def figure_3(data: dp.Data, reference: np.ndarray, start: dp.Posterior, runs: in
             delta=DELTA,
             init=mean_of(start),
         )
-        pieces = [
-            np.asarray(plan.run(data, progress=False, anyway=True).draws["theta"][0]) for _ in range(min(runs, 10))
-        ]
+        pieces = [np.asarray(plan.run(data, progress=False, anyway=True).draws["theta"][0]) for _ in range(runs)]
         found["sgld"].append({"pydpmc": epsilon, "steps": plan.settings.steps} | errors(pieces, mean, variance))
     return found
 
@@ -168,98 +182,75 @@ def errors(pieces: list[np.ndarray], mean: np.ndarray, variance: np.ndarray) -> 
     }
 
 
-def measure(quick: bool) -> None:
-    started = time.perf_counter()
+def measure(kept: Results, options: argparse.Namespace) -> None:
+    quick = options.quick
     data = records(10**5 if quick else 10**6)
-    start = start_of(data)
     reference = tempered_draws(data, 40_000)
-    results = {
-        "quick": quick,
-        "1a": figure_1a(),
-        "1b": figure_1b(),
-        "1c": figure_1c(data, 500 if quick else 5000),
-        "2": figure_2(data, reference, start),
-        "3": figure_3(data, reference, start, 2 if quick else 20),
-        "seconds": time.perf_counter() - started,
-    }
-    if quick:
-        print(json.dumps({k: v for k, v in results.items() if k != "2"}, indent=1))
-    else:
-        RESULTS.write_text(json.dumps(results, indent=1) + "\n")
+    kept.fill("1a", figure_1a)
+    kept.fill("1b", figure_1b)
+    kept.fill("theorem 1", theorem_1)
+    kept.fill("1c", lambda: figure_1c(data, 500 if quick else 5000))
+    kept.fill("2", lambda: figure_2(data, reference, start_of(data)))
+    kept.fill("3", lambda: figure_3(data, reference, start_of(data), 2 if quick else 20))
 
 
-def table() -> None:
-    found = json.loads(RESULTS.read_text())
-    print("| N | b/N | epsilon by corollary 2 | by our accountant |\n|---|---|---|---|")
-    for row in found["1a"]:
-        print(f"| {row['n']:.0e} | {row['share']:g} | {row['paper']:.3g} | {row['pydpmc']:.3g} |")
-    print("\n| N | iterations, b = N/1000 | epsilon by corollary 2 | by our accountant |\n|---|---|---|---|")
-    for row in found["1b"]:
-        print(f"| {row['n']:.0e} | {row['steps']:,} | {row['paper']:.3g} | {row['pydpmc']:.3g} |")
-    print("\n| proposal, posterior sds | ratios clipped | accepted |\n|---|---|---|")
-    for row in found["1c"]:
-        print(f"| {row['scale']:g} | {row['clipped']:.2%} | {row['accepted']:.1%} |")
-    print("\n| | mean | standard deviation |\n|---|---|---|")
-    for name, row in found["2"].items():
-        if isinstance(row, dict) and "mean" in row:
-            print(
-                "| " + name + " | " + " | ".join(", ".join(f"{v:.3f}" for v in row[k]) for k in ("mean", "sd")) + " |"
-            )
-    print("\n| chain | epsilon, paper | epsilon, ours | error of means | error of variances |\n|---|---|---|---|---|")
-    for row in found["3"]["barker"]:
-        print(f"| DP-MCMC, t = {row['t']:,} | {row['paper']:.2f} | {row['pydpmc']:.4f} | {shown(row)} |")
-    for row in found["3"]["sgld"]:
-        print(f"| DP-SGLD, {row['steps']:,} steps | | {row['pydpmc']:.4f} | {shown(row)} |")
-
-
-def shown(row: dict[str, float]) -> str:
-    return " | ".join(f"{row[k]:.3f} ± {row[k + '_se']:.3f}" for k in ("mean", "variance"))
-
-
-def plot(directory: str) -> None:
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    import matplotlib.pyplot as plt
-
-    found = json.loads(RESULTS.read_text())
-    figure, axes = plt.subplots(1, 3, figsize=(12, 3.6), constrained_layout=True)
-    for n in (10**5, 10**6, 10**7):
-        rows = [row for row in found["1b"] if row["n"] == n]
-        axes[0].loglog([r["steps"] for r in rows], [r["paper"] for r in rows], "--", label=f"corollary 2, N = {n:.0e}")
-        colour = axes[0].lines[-1].get_color()
-        axes[0].loglog(
-            [r["steps"] for r in rows], [r["pydpmc"] for r in rows], color=colour, label=f"ours, N = {n:.0e}"
-        )
-    axes[0].set(title="price (b = N/1000, delta 1e-6)", xlabel="iterations", ylabel="epsilon")
-    axes[0].legend(fontsize=6)
-    picture = found["2"]["picture"]
-    for name, colour in (("without", "tab:gray"), ("with", "tab:blue")):
-        axes[1].plot(*np.array(picture[name]).T, ".", ms=2, alpha=0.5, color=colour, label=f"{name} privacy")
-    axes[1].set(title="draws, N0 = 100", xlabel="theta_1", ylabel="theta_2")
-    axes[1].legend(fontsize=7)
-    for name, rows in (("DP-MCMC", found["3"]["barker"]), ("DP-SGLD", found["3"]["sgld"])):
-        x = [r["pydpmc"] for r in rows]
-        axes[2].errorbar(x, [r["mean"] for r in rows], [r["mean_se"] for r in rows], label=f"{name}, means")
-        axes[2].errorbar(
-            x, [r["variance"] for r in rows], [r["variance_se"] for r in rows], ls="--", label=f"{name}, variances"
-        )
-    axes[2].set(
-        title="error against the exact tempered posterior", xlabel="epsilon (ours)", ylabel="distance", yscale="log"
+def prices(found: Found) -> list[str]:
+    """Return the tables of figures 1a to 1c and of theorem 1."""
+    header = ["epsilon by corollary 2", "by our accountant"]
+    lines = markdown(
+        ["N", "b/N", *header],
+        ([f"{r['n']:.0e}", f"{r['share']:g}", f"{r['paper']:.3g}", f"{r['pydpmc']:.3g}"] for r in found["1a"]),
     )
-    axes[2].legend(fontsize=7)
-    figure.savefig(Path(directory) / "heikkila2019.png", dpi=110)
+    rows = ([f"{r['n']:.0e}", f"{r['steps']:,}", f"{r['paper']:.3g}", f"{r['pydpmc']:.3g}"] for r in found["1b"])
+    lines += ["", *markdown(["N", "iterations, b = N/1000", *header], rows)]
+    header = ["tests on all records", "theorem 1, classic conversion", "theorem 1, tight conversion", "the bits, ours"]
+    rows = ([f"{r['steps']:,}", *(f"{r[k]:.3g}" for k in ("paper", "tight", "pydpmc"))] for r in found["theorem 1"])
+    lines += ["", *markdown(header, rows)]
+    rows = ([f"{r['scale']:g}", f"{r['clipped']:.2%}", f"{r['accepted']:.1%}"] for r in found["1c"])
+    return [*lines, "", *markdown(["proposal, posterior sds", "ratios clipped", "accepted"], rows)]
+
+
+def tables(found: Found) -> list[str]:
+    draws = (
+        [name, *(", ".join(f"{v:.3f}" for v in row[k]) for k in ("mean", "sd"))]
+        for name, row in found["2"].items()
+        if isinstance(row, dict) and "mean" in row
+    )
+    lines = [*prices(found), "", *markdown(["", "mean", "standard deviation"], draws)]
+    three = found["3"]
+    rows = [[f"DP-MCMC, t = {r['t']:,}", f"{r['paper']:.2f}", f"{r['pydpmc']:.4f}", *shown(r)] for r in three["barker"]]
+    rows += [[f"DP-SGLD, {r['steps']:,} steps", "", f"{r['pydpmc']:.4f}", *shown(r)] for r in three["sgld"]]
+    header = ["chain", "epsilon, paper", "epsilon, ours", "error of means", "error of variances"]
+    return [*lines, "", *markdown(header, rows)]
+
+
+def shown(row: dict[str, float]) -> list[str]:
+    return [f"{row[k]:.3f} ± {row[k + '_se']:.3f}" for k in ("mean", "variance")]
+
+
+def plot(found: Found, directory: Path) -> None:
+    def draw(axes: Any) -> None:
+        for n in (10**5, 10**6, 10**7):
+            rows = [row for row in found["1b"] if row["n"] == n]
+            steps = [r["steps"] for r in rows]
+            [line] = axes[0].loglog(steps, [r["paper"] for r in rows], "--", label=f"corollary 2, N = {n:.0e}")
+            axes[0].loglog(steps, [r["pydpmc"] for r in rows], color=line.get_color(), label=f"ours, N = {n:.0e}")
+        axes[0].set(title="price (b = N/1000, delta 1e-6)", xlabel="iterations", ylabel="epsilon")
+        axes[0].legend(fontsize=6)
+        for name, colour in (("without", "tab:gray"), ("with", "tab:blue")):
+            points = np.array(found["2"]["picture"][name]).T
+            axes[1].plot(*points, ".", ms=2, alpha=0.5, color=colour, label=f"{name} privacy")
+        axes[1].set(title="draws, N0 = 100", xlabel="theta_1", ylabel="theta_2")
+        axes[1].legend(fontsize=7)
+        for name, rows in (("DP-MCMC", found["3"]["barker"]), ("DP-SGLD", found["3"]["sgld"])):
+            for of, style in (("mean", "-"), ("variance", "--")):
+                x, y, error = ([r[key] for r in rows] for key in ("pydpmc", of, f"{of}_se"))
+                axes[2].errorbar(x, y, error, ls=style, label=f"{name}, {of}s")
+        axes[2].set(title="error against the exact tempered posterior", xlabel="epsilon (ours)", yscale="log")
+        axes[2].legend(fontsize=7)
+
+    picture(directory / "heikkila2019.png", draw, ncols=3, figsize=(12, 3.6))
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--table", action="store_true")
-    parser.add_argument("--plot", metavar="DIRECTORY")
-    given = parser.parse_args()
-    if given.table:
-        table()
-    elif given.plot:
-        plot(given.plot)
-    else:
-        measure(given.quick)
+    command(__file__, __doc__, measure, tables, plot)

@@ -1,32 +1,32 @@
 """Repeat figures 1 to 3 of Li, Chen, Liu and Carin (2019), priced by our accountant.
 
-python li2019.py [--quick] [--runs 10] [--methods ...]   runs what is missing, and keeps it in li2019.json (resumable)
-python li2019.py --table                                 prints the tables
-python li2019.py --plot DIRECTORY                        draws them (matplotlib)
+python li2019.py [--runs 10] [--methods ...]   runs what is missing, and keeps it in li2019.json (resumable)
+python li2019.py --quick                       one run of each method on 4,000 records; nothing is kept
+python li2019.py --table                       prints the tables
+python li2019.py --plot DIRECTORY              draws them (matplotlib)
 
-Figures 1 and 2 are step sizes (a minute). Figure 3 is test accuracy on Adult at delta = 1e-4: OPS and the hybrid take
-about ten seconds a run, everything else about one.
+Figures 1 and 2 are step sizes (minutes, most of them for N = 1e6). Figure 3 is test accuracy on Adult at delta = 1e-4:
+a run takes one to five seconds.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import math
-import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import erm
 import numpy as np
 import pate
 import posterior_sample
 import uci
+from results import Found, Results, command, markdown, picture
 
 import pydpmc as dp
 from pydpmc.samplers.base import Sampler
 
-RESULTS = Path(__file__).with_suffix(".json")
 EPSILONS_OF_STEPS = (0.02, 0.1, 0.5, 1.0, 1.7)
 EPSILONS = (0.01, 0.03, 0.06, 0.1)
 DELTA = 1e-4
@@ -59,7 +59,7 @@ def figure_1(quick: bool) -> list[dict[str, float]]:
 
 def figure_2(quick: bool) -> dict[str, list[dict[str, float]]]:
     """Step sizes t^-1/3 over N at L = 1, and over L at N = 1e4; T = N, delta = 1 / N, batches of 100."""
-    sizes = (10**3, 10**4) if quick else (10**3, 10**4, 10**5)  # the paper also has 1e6, which takes minutes
+    sizes = (10**3, 10**4) if quick else (10**3, 10**4, 10**5, 10**6)
 
     def eta(epsilon: float, n: int, clip: float) -> float:
         return largest(epsilon, 1.0 / n, n, n, clip, decay=1.0 / 3.0, batch=100)
@@ -112,85 +112,63 @@ METHODS: dict[str, Fit] = {
 }
 
 
-def figure_3(results: dict[str, dict[str, list[float]]], methods: list[str], runs: int, quick: bool) -> None:
+def figure_3(kept: Results, options: argparse.Namespace) -> None:
     split = uci.adult()
-    if quick:
+    if options.quick:
         split = split._replace(x=split.x[:4000], y=split.y[:4000])
-    for method in methods:
+    for method in options.methods:
         for epsilon in EPSILONS if method != "non-private" else (1.0,):
-            cell = results.setdefault(method, {}).setdefault(str(epsilon), [])
-            while len(cell) < (1 if method == "non-private" else runs):
-                started = time.perf_counter()
-                predict = METHODS[method](split, epsilon, np.random.default_rng([len(cell), 11]))
-                cell.append(round(float((predict(split.held_out) == split.truth).mean()), 5))
-                spent = time.perf_counter() - started
-                print(f"{method}, epsilon {epsilon:g}: {cell[-1]:.4f} ({spent:.1f} s)", flush=True)
-                yield
+            cell = kept.found.setdefault("3", {}).setdefault(method, {}).setdefault(str(epsilon), [])
+
+            def run(k: int, method: str = method, epsilon: float = epsilon) -> float:
+                predict = METHODS[method](split, epsilon, np.random.default_rng([k, 11]))
+                return float((predict(split.held_out) == split.truth).mean())
+
+            runs = 1 if method == "non-private" or options.quick else options.runs
+            kept.repeat(cell, runs, run, f"{method}, epsilon {epsilon:g}")
 
 
-def measure(quick: bool, methods: list[str], runs: int) -> None:
-    results = json.loads(RESULTS.read_text()) if RESULTS.is_file() and not quick else {}
-    for name, made in (("1", figure_1), ("2", figure_2)):
-        if name not in results:
-            results[name] = made(quick)
-            keep(results, quick)
-    for _ in figure_3(results.setdefault("3", {}), methods, runs, quick):
-        keep(results, quick)
+def measure(kept: Results, options: argparse.Namespace) -> None:
+    kept.fill("1", lambda: figure_1(options.quick))
+    kept.fill("2", lambda: figure_2(options.quick))
+    figure_3(kept, options)
 
 
-def keep(results: dict[str, object], quick: bool) -> None:
-    if not quick:
-        RESULTS.write_text(json.dumps(results, indent=1) + "\n")
-
-
-def table() -> None:
-    found = json.loads(RESULTS.read_text())
-    print("| epsilon | fixed step | first of decreasing steps | bound of Wang et al. (2015) |\n|---|---|---|---|")
-    for row in found["1"]:
-        print(f"| {row['epsilon']:g} | {row['fixed']:.3g} | {row['decreasing']:.3g} | {row['wang2015']:.3g} |")
+def tables(found: Found) -> list[str]:
+    names = ("fixed", "decreasing", "wang2015")
+    header = ["epsilon", "fixed step", "first of decreasing steps", "bound of Wang et al. (2015)"]
+    lines = markdown(header, ([f"{r['epsilon']:g}", *(f"{r[name]:.3g}" for name in names)] for r in found["1"]))
     for key, name in (("N", "n"), ("L", "clip")):
-        print(f"\n| {key} | epsilon 0.1 | epsilon 1 |\n|---|---|---|")
-        for row in found["2"][key]:
-            print(f"| {row[name]:g} | {row['0.1']:.3g} | {row['1.0']:.3g} |")
-    print("\n| Adult, delta 1e-4 | " + " | ".join(f"{e:g}" for e in EPSILONS) + " | runs |\n|---|" + "---|" * 5)
+        rows = ([f"{r[name]:g}", f"{r['0.1']:.3g}", f"{r['1.0']:.3g}"] for r in found["2"][key])
+        lines += ["", *markdown([key, "epsilon 0.1", "epsilon 1"], rows)]
+    accuracies = []
     for method in (m for m in METHODS if m in found["3"]):
         cells = found["3"][method]
-        shown = [np.array(cells.get(str(e)) or next(iter(cells.values()))) for e in EPSILONS]
-        text = [f"{v.mean():.3f} ± {v.std():.3f}" if len(v) > 1 else f"{v.mean():.3f}" for v in shown]
-        print(f"| {method} | " + " | ".join(text) + f" | {min(len(v) for v in shown)} |")
+        runs = [np.array(cells.get(str(e)) or next(iter(cells.values()))) for e in EPSILONS]
+        text = [f"{v.mean():.3f} ± {v.std():.3f}" if len(v) > 1 else f"{v.mean():.3f}" for v in runs]
+        accuracies.append([method, *text, str(min(len(v) for v in runs))])
+    return [*lines, "", *markdown(["Adult, delta 1e-4", *(f"{e:g}" for e in EPSILONS), "runs"], accuracies)]
 
 
-def plot(directory: str) -> None:
-    import matplotlib as mpl
+def plot(found: Found, directory: Path) -> None:
+    def draw(axes: Any) -> None:
+        for name in ("fixed", "decreasing", "wang2015"):
+            axes[0].loglog([r["epsilon"] for r in found["1"]], [r[name] for r in found["1"]], "o-", label=name)
+        axes[0].set(title="largest step sizes (figure 1)", xlabel="epsilon", ylabel="eta")
+        axes[0].legend(fontsize=7)
+        for method, cells in found["3"].items():
+            values = [np.mean(cells.get(str(e)) or next(iter(cells.values()))) for e in EPSILONS]
+            axes[1].semilogx(EPSILONS, values, "o-", label=method)
+        axes[1].set(title="Adult, delta = 1e-4 (figure 3)", xlabel="epsilon", ylabel="test accuracy")
+        axes[1].legend(fontsize=6)
 
-    mpl.use("Agg")
-    import matplotlib.pyplot as plt
+    picture(directory / "li2019.png", draw, ncols=2, figsize=(9, 3.6))
 
-    found = json.loads(RESULTS.read_text())
-    figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), constrained_layout=True)
-    for name in ("fixed", "decreasing", "wang2015"):
-        axes[0].loglog([r["epsilon"] for r in found["1"]], [r[name] for r in found["1"]], "o-", label=name)
-    axes[0].set(title="largest step sizes (figure 1)", xlabel="epsilon", ylabel="eta")
-    axes[0].legend(fontsize=7)
-    for method, cells in found["3"].items():
-        values = [np.mean(cells.get(str(e)) or next(iter(cells.values()))) for e in EPSILONS]
-        axes[1].semilogx(EPSILONS, values, "o-", label=method)
-    axes[1].set(title="Adult, delta = 1e-4 (figure 3)", xlabel="epsilon", ylabel="test accuracy")
-    axes[1].legend(fontsize=6)
-    figure.savefig(Path(directory) / "li2019.png", dpi=110)
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--runs", type=int, default=10)
+    parser.add_argument("--methods", nargs="+", choices=list(METHODS), default=list(METHODS))
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="small sizes, nothing is kept")
-    parser.add_argument("--runs", type=int, default=10)
-    parser.add_argument("--methods", nargs="+", choices=list(METHODS), default=list(METHODS))
-    parser.add_argument("--table", action="store_true")
-    parser.add_argument("--plot", metavar="DIRECTORY")
-    given = parser.parse_args()
-    if given.table:
-        table()
-    elif given.plot:
-        plot(given.plot)
-    else:
-        measure(given.quick, given.methods, 1 if given.quick else given.runs)
+    command(__file__, __doc__, measure, tables, plot, arguments)

@@ -1,50 +1,65 @@
-"""Newton on Abalone and Adult, settings from the planner alone, as a row of docs/papers/wang2015.md.
+"""Newton on Abalone and Adult, settings from the planner alone, as rows of docs/papers/wang2015.md.
 
-    python newton.py --runs 10 [--data abalone adult] [--adjacency replace add_remove]
+python newton.py [--runs 10] [--data abalone adult] [--adjacency replace add_remove]   runs what newton.json lacks
+python newton.py --quick                                                              one run on Abalone
+python newton.py --table                                                              prints what is kept
 
 The prior is Normal(scale=10) on Abalone and Normal(scale=1.8) on Adult. Accuracy of the posterior's mean on the records
-that were held out: mean, standard error over runs.
+that were held out: mean, standard error over runs. A run on Adult takes seconds.
 """
 
 from __future__ import annotations
 
 import argparse
 
-import numpy as np
 import uci
+from results import Found, Results, command, markdown, mean_and_error
 from wang2015 import DELTA, EPSILONS, split_of
 
 import pydpmc as dp
 
 SCALES = {"abalone": 10.0, "adult": 1.8}
+ADJACENCIES = ("replace", "add_remove")
 
 
 def accuracy(split: uci.Split, scale: float, epsilon: float, adjacency: str) -> float:
     """Return the share of held out records on the right side of the posterior's mean."""
     data = dp.Data(split.x, split.y, row_norm=1.0, storage="float32", public_n=len(split.y))
     model = dp.LogisticRegression(prior=dp.Normal(scale=scale))
-    post = dp.sample(model, data, dp.Newton(), epsilon=epsilon, delta=DELTA, adjacency=adjacency, progress=False)
+    budget = {"epsilon": epsilon, "delta": DELTA, "adjacency": adjacency}
+    post = dp.sample(model, data, dp.Newton(), progress=False, anyway=True, **budget)
     theta = post.draws["beta"].mean(axis=(0, 1))
     return float(((split.held_out @ theta > 0) == split.truth).mean())
 
 
-def main() -> None:
-    """Print a table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=10)
-    parser.add_argument("--data", nargs="+", default=list(SCALES), choices=list(SCALES))
-    parser.add_argument("--adjacency", nargs="+", default=["replace"], choices=["replace", "add_remove"])
-    options = parser.parse_args()
-    print("| Newton | " + " | ".join(f"{epsilon:g}" for epsilon in EPSILONS) + " |")
-    print("|---" * (len(EPSILONS) + 1) + "|")
+def measure(kept: Results, options: argparse.Namespace) -> None:
+    if options.quick:
+        options.data, options.runs = ["abalone"], 1
     for name in options.data:
         for adjacency in options.adjacency:
-            cells = []
             for epsilon in EPSILONS:
-                found = [accuracy(split_of(name, k), SCALES[name], epsilon, adjacency) for k in range(options.runs)]
-                cells.append(f"{np.mean(found):.4f} ± {np.std(found, ddof=1) / len(found) ** 0.5:.4f}")
-            print(f"| {name}, {adjacency} | " + " | ".join(cells) + " |", flush=True)
+                cell = kept.found.setdefault(f"{name}, {adjacency}", {}).setdefault(str(epsilon), [])
+
+                def run(k: int, name: str = name, adjacency: str = adjacency, epsilon: float = epsilon) -> float:
+                    return accuracy(split_of(name, k), SCALES[name], epsilon, adjacency)
+
+                kept.repeat(cell, options.runs, run, f"{name}, {adjacency}, epsilon {epsilon:g}")
+
+
+def tables(found: Found) -> list[str]:
+    rows = []
+    for name, cells in found.items():
+        counts = sorted({len(cell) for cell in cells.values()})
+        shown = [mean_and_error(cells.get(str(e), []), 4) if cells.get(str(e)) else "" for e in EPSILONS]
+        rows.append([name, *shown, ", ".join(map(str, counts))])
+    return markdown(["Newton", *(f"{e:g}" for e in EPSILONS), "runs"], rows)
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--runs", type=int, default=10)
+    parser.add_argument("--data", nargs="+", default=list(SCALES), choices=list(SCALES))
+    parser.add_argument("--adjacency", nargs="+", default=list(ADJACENCIES), choices=ADJACENCIES)
 
 
 if __name__ == "__main__":
-    main()
+    command(__file__, __doc__, measure, tables, arguments=arguments)

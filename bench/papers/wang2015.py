@@ -1,9 +1,11 @@
 """Repeat figure 2 of Wang, Fienberg and Smola (2015) on Abalone, Adult and two normals, and add pydpmc's samplers.
 
-python wang2015.py [--runs 10] [--data abalone ...] [--methods ...]   runs, and keeps the figures in wang2015.json
-python wang2015.py --table                                           prints them
-python wang2015.py --plot out.png                                    draws them (matplotlib)
+python wang2015.py [--runs 10] [--data abalone ...] [--methods ...]   runs what wang2015.json lacks
+python wang2015.py --quick                                           two runs on the normals at two epsilons, a minute
+python wang2015.py --table                                           prints what is kept
+python wang2015.py --plot DIRECTORY                                  draws it (matplotlib)
 
+All of it takes hours on two cores, Adult above all; a cell that is kept is not run again unless --again is given.
 Test accuracy of logistic regression at (epsilon, 1e-5), one record replaced. Constants that a method leaves to its user
 (penalty, radius, prior scale, tempering weight) are picked per epsilon by mean test accuracy, for every method alike.
 """
@@ -11,24 +13,26 @@ Test accuracy of logistic regression at (epsilon, 1e-5), one record replaced. Co
 from __future__ import annotations
 
 import argparse
-import json
+import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import erm
 import numpy as np
 import posterior_sample
 import uci
+from results import Found, Results, command, markdown, picture
 
 import pydpmc as dp
+from pydpmc.accounting.events.gaussian import largest_mu
 from pydpmc.samplers.base import Sampler
 
 DELTA = 1e-5
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
 STEPS = 20_000  # of SGLD and SGNHT
 BIAS = 0.3  # of Langevin, in posterior standard deviations: a third of the steps of the default
-RESULTS = Path(__file__).with_suffix(".json")
 OPS_SCALE = 10.0  # of the prior that algorithm 1 raises to rho
 
 Fit = Callable[[uci.Split, float, float, np.random.Generator], np.ndarray]
@@ -126,20 +130,28 @@ def accuracies(data: str, method: str, epsilon: float, constant: float, runs: in
     return found
 
 
-def measure(data: list[str], methods: list[str], runs: int, epsilons: Sequence[float] = EPSILONS) -> None:
-    results = json.loads(RESULTS.read_text()) if RESULTS.is_file() else {}
-    for name in data:
-        for method in methods:
-            for epsilon in epsilons if method != "non-private" else (1.0,):
-                started, candidates = time.perf_counter(), []
-                for constant in CONSTANTS[name][method]:
-                    found = accuracies(name, method, epsilon, constant, runs)
-                    candidates.append({"constant": constant, "runs": [round(v, 5) for v in found]})
-                best = max(candidates, key=lambda c: float(np.mean(c["runs"])))
-                results.setdefault(name, {}).setdefault(method, {})[str(epsilon)] = best
-                spent = time.perf_counter() - started
-                print(f"{name}, {method}, epsilon {epsilon:g}: {np.mean(best['runs']):.4f} ({spent:.0f} s)", flush=True)
-                RESULTS.write_text(json.dumps(results, indent=1) + "\n")
+def measure(kept: Results, options: argparse.Namespace) -> None:
+    if options.quick:
+        options.data, options.runs, options.epsilons = ["normals"], 2, [0.1, 1.0]
+    for name in options.data:
+        for method in options.methods:
+            for epsilon in options.epsilons if method != "non-private" else (1.0,):
+                cells = kept.found.setdefault(name, {}).setdefault(method, {})
+                if str(epsilon) not in cells or options.again:
+                    cells[str(epsilon)] = best_of(name, method, epsilon, options.runs)
+                    kept.save()
+
+
+def best_of(name: str, method: str, epsilon: float, runs: int) -> dict[str, Any]:
+    """Return the runs with the best of the method's constants."""
+    started, candidates = time.perf_counter(), []
+    for constant in CONSTANTS[name][method]:
+        found = accuracies(name, method, epsilon, constant, runs)
+        candidates.append({"constant": constant, "runs": [round(v, 5) for v in found]})
+    best = max(candidates, key=lambda c: float(np.mean(c["runs"])))
+    spent = time.perf_counter() - started
+    print(f"{name}, {method}, epsilon {epsilon:g}: {np.mean(best['runs']):.4f} ({spent:.0f} s)", flush=True)
+    return best
 
 
 def curve(cells: dict[str, dict[str, list[float]]]) -> dict[float, tuple[float, float, int]]:
@@ -154,54 +166,52 @@ def curve(cells: dict[str, dict[str, list[float]]]) -> dict[float, tuple[float, 
     return found
 
 
-def table() -> None:
-    for name, methods in json.loads(RESULTS.read_text()).items():
-        print(f"\n| {name} | " + " | ".join(f"{e:g}" for e in EPSILONS) + " | runs |\n|---|" + "---|" * 6)
+def tables(found: Found) -> list[str]:
+    lines = []
+    for name, methods in found.items():
+        rows = []
         for method in (m for m in METHODS if m in methods):
             points = curve(methods[method])
             cells = [f"{points[e][0]:.3f} ± {points[e][1]:.3f}" if e in points else "" for e in EPSILONS]
-            counts = sorted({point[2] for point in points.values()})
-            print(f"| {method} | " + " | ".join(cells) + f" | {', '.join(map(str, counts))} |")
+            rows.append([method, *cells, ", ".join(map(str, sorted({point[2] for point in points.values()})))])
+        lines += ["", *markdown([name, *(f"{e:g}" for e in EPSILONS), "runs"], rows)]
+    return [*lines, "", *constants()]
 
 
-def plot(path: str) -> None:
-    import matplotlib.pyplot as plt
+def constants(delta: float = DELTA) -> list[str]:
+    """Return the constant of a draw's noise over objective perturbation's at the same shrinkage."""
 
-    results = json.loads(RESULTS.read_text())
-    figure, axes = plt.subplots(1, len(results), figsize=(11, 4.2), sharex=True, squeeze=False)
-    for axis, (name, methods) in zip(axes[0], results.items(), strict=True):
-        for method in (m for m in METHODS if m in methods):
-            points = curve(methods[method])
-            means, errors, _ = zip(*points.values(), strict=True)
-            style = {"linestyle": "-" if method.startswith("pydpmc") else "--"}
-            if method == "non-private":
-                style = {"color": "black", "linestyle": ":"}
-            axis.errorbar(list(points), means, yerr=errors, marker="o", markersize=3, capsize=2, label=method, **style)
-        axis.set_xscale("log")
-        axis.set_title(name)
-        axis.set_xlabel(f"epsilon at delta = {DELTA:g}, one record replaced")
-    axes[0][0].set_ylabel("test accuracy")
-    axes[0][-1].legend(fontsize=7)
-    figure.tight_layout()
-    figure.savefig(path, dpi=80)
+    def ratio(epsilon: float) -> float:
+        return 4 / (largest_mu(epsilon, delta) ** 2 * (8 * math.log(2 / delta) + 4 * epsilon) / epsilon**2)
+
+    row = [f"4/(mu s)^2 at delta = {delta:g}", *(f"{ratio(e):.2f}" for e in EPSILONS)]
+    return markdown(["epsilon", *(f"{e:g}" for e in EPSILONS)], [row])
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def plot(found: Found, directory: Path) -> None:
+    def draw(axes: Any) -> None:
+        for axis, (name, methods) in zip(axes[0], found.items(), strict=True):
+            for method in (m for m in METHODS if m in methods):
+                points = curve(methods[method])
+                means, errors, _ = zip(*points.values(), strict=True)
+                style = {"linestyle": "-" if method.startswith("pydpmc") else "--"}
+                if method == "non-private":
+                    style = {"color": "black", "linestyle": ":"}
+                axis.errorbar(list(points), means, errors, marker="o", markersize=3, capsize=2, label=method, **style)
+            axis.set(title=name, xscale="log", xlabel=f"epsilon at delta = {DELTA:g}, one record replaced")
+        axes[0][0].set_ylabel("test accuracy")
+        axes[0][-1].legend(fontsize=7)
+
+    picture(directory / "wang2015.png", draw, ncols=len(found), figsize=(11, 4.2), sharex=True, squeeze=False)
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--data", nargs="+", default=list(CONSTANTS), choices=list(CONSTANTS))
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))
     parser.add_argument("--epsilons", nargs="+", type=float, default=list(EPSILONS), choices=EPSILONS)
-    parser.add_argument("--table", action="store_true")
-    parser.add_argument("--plot")
-    options = parser.parse_args()
-    if options.table:
-        table()
-    elif options.plot:
-        plot(options.plot)
-    else:
-        measure(options.data, options.methods, options.runs, options.epsilons)
+    parser.add_argument("--again", action="store_true", help="run cells again that are kept")
 
 
 if __name__ == "__main__":
-    main()
+    command(__file__, __doc__, measure, tables, plot, arguments)

@@ -6,9 +6,9 @@ of what was released.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ import numpy.typing as npt
 from .._optional import require, special
 from ..checks import given, inside, reals, whole
 from ..data.data import Data
+from ..data.frames import frame_columns, is_frame
 from ..data.public import typical_rows
 from ..errors import InvalidArgument, WrongType
 from ..models.simulation import simulate
@@ -29,6 +30,7 @@ Floats = npt.NDArray[np.float64]
 Analysis = Callable[[Floats, Floats], tuple[npt.ArrayLike, npt.ArrayLike]]
 MOST_CELLS = 200_000_000
 FEWEST_SETS = 2
+DECLARED_ROWS = 20_000  # made up once from a schema; the sets draw from them
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,16 +40,20 @@ class SyntheticSets:
     Attributes
     ----------
     x
-        Features, shape (set, row, column); empty columns for models without features.
+        Features as the model sees them, shape (set, row, column); empty columns for models without features.
     y
         Targets, shape (set, row); for models without a target the records, shape (set, row, column).
     columns
         Names of the features.
+    table, places
+        With a schema: the columns in their own units that the rows were taken from, and where, shape (set, row).
     """
 
     x: Floats
     y: Floats
     columns: tuple[str, ...]
+    table: Mapping[str, npt.NDArray[Any]] | None = None
+    places: npt.NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
         return len(self.y)
@@ -56,11 +62,14 @@ class SyntheticSets:
         return iter(zip(self.x, self.y, strict=True))
 
     def to_pandas(self, index: int, target: str = "y") -> Any:
-        """Return set number `index` as a pandas data frame."""
+        """Return set number `index` as a pandas data frame; with a schema, features are in their own units."""
         frame = require("pandas", "dataframes", "to_pandas")
         if self.y.ndim == 3:
             return frame.DataFrame(self.y[index], columns=list(self.columns))
-        made = frame.DataFrame(self.x[index], columns=list(self.columns))
+        if self.table is not None and self.places is not None:
+            made = frame.DataFrame({name: values[self.places[index]] for name, values in self.table.items()})
+        else:
+            made = frame.DataFrame(self.x[index], columns=list(self.columns))
         made[target] = self.y[index]
         return made
 
@@ -101,32 +110,47 @@ def synthesize(post: Posterior, n: int, features: Any, sets: int, seed: int | No
     if sets > chains * count:
         raise InvalidArgument(f"sets must be at most the number of draws, {chains * count}, not {sets}")
     random = np.random.default_rng(None if seed is None else whole(seed, "seed", least=0))
-    source = None if not model.needs_target else _source(post, features)
+    source = _source(post, features, random) if model.needs_target else Source(np.zeros((1, 0)), None)
     flat = {name: values.reshape(chains * count, -1) for name, values in post.draws.items()}
     x = np.zeros((sets, n, public.width if model.needs_target else 0))
+    places = np.zeros((sets, n), dtype=np.int64)
     made = []
     for place, draw in enumerate(np.linspace(0, chains * count - 1, sets).astype(np.int64)):
-        if model.needs_target:
-            x[place] = (
-                typical_rows(public, n, random) if source is None else source[random.integers(len(source), size=n)]
-            )
+        if source is None:
+            x[place] = typical_rows(public, n, random)
+        else:
+            places[place] = random.integers(len(source.rows), size=n)
+            x[place] = source.rows[places[place]]
         rows = x[place] if model.needs_target else np.zeros((n, public.width))
         made.append(simulate(model, {name: values[draw] for name, values in flat.items()}, rows, random))
-    return SyntheticSets(x, np.array(made), tuple(str(name) for name in public.columns))
+    names = tuple(str(name) for name in public.columns)
+    return SyntheticSets(x, np.array(made), names, source and source.table, places)
 
 
-def _source(post: Posterior, features: Any) -> Floats | None:
+class Source(NamedTuple):
+    """Public rows as the model sees them, and in their own units where there is a schema."""
+
+    rows: Floats
+    table: dict[str, npt.NDArray[Any]] | None
+
+
+def _source(post: Posterior, features: Any, random: np.random.Generator) -> Source | None:
     """Return the public rows to draw from, bounded as the records were, or None for those of a typical table."""
     if isinstance(features, Data):
         raise WrongType("features must be public rows, not a Data, whose records are protected")
     if isinstance(features, str):
         if features != "declared":
             raise InvalidArgument(f'features must be "declared" or a public table, not {given(features)}')
-        return None
+        if post.schema is None:
+            return None
+        features = post.schema.sample(DECLARED_ROWS, random)
     rows, absent = new_rows(post, features)
     if absent.all():
         raise InvalidArgument("features: no row is complete")
-    return rows[~absent]
+    if post.schema is None or not (isinstance(features, Mapping) or is_frame(features)):
+        return Source(rows[~absent], None)
+    found = features if isinstance(features, Mapping) else frame_columns(features)
+    return Source(rows[~absent], {name: np.asarray(found[name])[~absent] for name in post.schema.features})
 
 
 def combine_synthetic(

@@ -2,20 +2,12 @@
 
 import numpy as np
 import pytest
+from irls import logistic
 
 import pydpmc as dp
 
 RUNS, N, SETS = 120, 10_000, 25
 TRUTH = np.array([1.0, -0.5, 0.3])
-
-
-def logistic(x, y, steps=8):
-    beta = np.zeros(x.shape[1])
-    for _ in range(steps):
-        p = 1 / (1 + np.exp(-x @ beta))
-        precision = (x * (p * (1 - p))[:, None]).T @ x
-        beta += np.linalg.solve(precision, x.T @ (y - p))
-    return beta, np.diag(np.linalg.inv(precision))
 
 
 @pytest.mark.slow

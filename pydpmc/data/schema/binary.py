@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ...checks import given
 from ...errors import InvalidArgument
@@ -68,3 +69,8 @@ class Binary(Column):
     def describe(self) -> str:
         """Return which value counts as 1."""
         return f"1 if {self.positive!r}, else 0"
+
+    def sample(self, count: int, random: np.random.Generator) -> npt.NDArray[Any]:
+        """Return the positive value or another one, by fair coins."""
+        other: Any = f"not {self.positive}" if isinstance(self.positive, str) else int(self.positive == 0)
+        return np.array([other, self.positive], dtype=object)[random.integers(2, size=count)]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from ...checks import given
 from ...errors import InvalidArgument
@@ -100,6 +101,10 @@ class Category(Column):
     def describe(self) -> str:
         """Return the number of levels, the reference and the level of unknown values."""
         return f"{len(self.levels)} levels, reference {self._reference!r}, anything else is {self.unknown!r}"
+
+    def sample(self, count: int, random: np.random.Generator) -> npt.NDArray[Any]:
+        """Return declared levels, each as likely as the others."""
+        return np.array(self.levels, dtype=object)[random.integers(len(self.levels), size=count)]
 
     @property
     def _reference(self) -> Any:

@@ -7,6 +7,9 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+import numpy as np
+import numpy.typing as npt
+
 from ...errors import InvalidArgument
 from ..columns import Floats, RawColumn
 
@@ -54,6 +57,10 @@ class Column(ABC):
     @abstractmethod
     def describe(self) -> str:
         """Return the declaration in words."""
+
+    @abstractmethod
+    def sample(self, count: int, random: np.random.Generator) -> npt.NDArray[Any]:
+        """Return values that the declaration allows, in the units of the table; it says no more about their law."""
 
     def with_policy(self, missing: str | None) -> Column:
         """Return the column with its policy for missing values decided; refuse what this kind cannot do."""

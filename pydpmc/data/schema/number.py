@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ...checks import given, number
 from ...errors import InvalidArgument
@@ -78,6 +80,12 @@ class Number(Column):
     def describe(self) -> str:
         """Return bounds and transforms."""
         return ", ".join([f"number in [{self.low:g}, {self.high:g}]", *(self.transform or ())])
+
+    def sample(self, count: int, random: np.random.Generator) -> npt.NDArray[Any]:
+        """Return values spread evenly between the bounds, on the scale of log1p if that is a transform."""
+        if "log1p" in (self.transform or ()):
+            return np.expm1(random.uniform(math.log1p(self.low), math.log1p(self.high), count))
+        return random.uniform(self.low, self.high, count)
 
     def _steps(self, target: bool) -> Sequence[str]:
         if self.transform is not None:

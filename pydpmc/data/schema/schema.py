@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ...checks import given, positive, visible, whole
 from ...errors import SchemaError
@@ -190,6 +191,10 @@ class Schema:
         """Return the features of new records, for ``post.predict``; the table needs no target."""
         names = list(self.features)
         return self._encoded(columns_of(table, names, names, self._numbers()))
+
+    def sample(self, count: int, random: np.random.Generator) -> dict[str, npt.NDArray[Any]]:
+        """Return made-up values of every feature, each column by itself, within what is declared."""
+        return {name: column.sample(count, random) for name, column in self.features.items()}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the schema as plain values, as a study file spells it."""

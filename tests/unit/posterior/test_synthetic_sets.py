@@ -2,19 +2,10 @@
 
 import numpy as np
 import pytest
+from irls import logistic
 
 import pydpmc as dp
 from pydpmc.errors import InvalidArgument, WrongType
-
-
-def logistic(x, y, steps=5):
-    """Return the maximum-likelihood estimate and its variances."""
-    beta = np.zeros(x.shape[1])
-    for _ in range(steps):
-        p = 1 / (1 + np.exp(-x @ beta))
-        precision = (x * (p * (1 - p))[:, None]).T @ x
-        beta += np.linalg.solve(precision, x.T @ (y - p))
-    return beta, np.diag(np.linalg.inv(precision))
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +33,55 @@ def test_declared_features_keep_the_declared_bounds(post):
     assert set(np.unique(made.y)) == {0.0, 1.0}
     assert made.to_pandas(1, target="owns").columns.tolist() == [*made.columns, "owns"]
     assert np.array_equal(post.synthesize(300, sets=2, seed=1).y, made.y)
+
+
+@pytest.fixture(scope="module")
+def people():
+    """A table with a number, a category and two binary columns, its schema and a posterior."""
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    rng = np.random.default_rng(4)
+    table = pandas.DataFrame({"age": rng.integers(18, 90, 5000), "sex": rng.choice(["f", "m"], 5000)})
+    table["town"] = rng.choice(["A", "B", "C"], 5000)
+    table["ill"] = np.where(rng.random(5000) < table.age / 100, "yes", "no")
+    columns = {"age": dp.Number(18, 90), "sex": dp.Binary("f"), "town": dp.Category(["A", "B", "C"])}
+    schema = dp.Schema(columns | {"ill": dp.Binary("yes")}, target="ill", missing="drop")
+    budget = {"epsilon": 1.0, "delta": 1e-6, "progress": False, "anyway": True}
+    return table, schema, dp.sample(dp.LogisticRegression(), schema.data(table), **budget)
+
+
+def test_declared_features_are_values_that_the_schema_allows(people):
+    _, schema, post = people
+    made = post.synthesize(400, sets=2, seed=3)
+    frame = made.to_pandas(1, target="ill")
+    assert frame.columns.tolist() == ["age", "sex", "town", "ill"]
+    assert frame.age.between(18, 90).all()
+    assert set(frame.sex) == {"f", "not f"}
+    assert set(frame.town) == {"A", "B", "C"}
+    assert np.array_equal(schema.encode(frame), made.x[1])
+    assert set(np.unique(made.x[:, :, 1:])) == {0.0, 1.0}  # one-hot and binary features
+
+
+def test_public_rows_come_back_in_their_own_units(people):
+    table, schema, post = people
+    public = table[["age", "sex", "town"]].head(50).copy()
+    public.loc[0, "age"] = np.nan  # a row that is not complete is left out
+    made = post.synthesize(200, features=public, sets=2, seed=3)
+    frame = made.to_pandas(0)
+    assert np.array_equal(schema.encode(frame), made.x[0])
+    kept = set(map(tuple, public.dropna().to_numpy().tolist()))
+    assert set(map(tuple, frame[["age", "sex", "town"]].to_numpy().tolist())) <= kept
+
+
+def test_many_large_sets_agree_with_the_mixture_of_their_posteriors():
+    """Räisä, Jälkö, Honkela (2025): the mixture's variance is that between sets plus that within, too wide by twice the
+    latter; the rule is right for sets of any size."""
+    rng, m, posterior = np.random.default_rng(8), 20_000, 0.5
+    for within, excess in ((0.25, 1.0), (0.0025, 0.01)):
+        estimates = rng.normal(size=(m, 1)) * np.sqrt(posterior + within)
+        rule = dp.combine_synthetic(estimates, np.full((m, 1), within)).sd[0] ** 2
+        mixture = float(estimates.var()) + within
+        assert rule == pytest.approx(posterior, rel=0.04)  # four standard errors of a variance
+        assert mixture / posterior - 1.0 == pytest.approx(excess, abs=0.06)
 
 
 def test_a_model_without_a_target_makes_whole_records():
