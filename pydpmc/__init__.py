@@ -8,7 +8,7 @@ from .data.schema import Binary, Category, Number, Schema
 from .ledger.ledger import Ledger
 from .models import *  # noqa: F403
 from .models.own.compiled import get_include
-from .models.priors import Flat, Laplace, Normal, StudentT
+from .models.priors import Flat, Laplace, Normal, StudentT, Uniform
 from .planning.comparison import Comparison, compare
 from .planning.max_step_size import max_step_size
 from .planning.plan import Plan, plan
@@ -41,6 +41,7 @@ __all__ = [
     "Shares",
     "StudentT",
     "SyntheticSets",
+    "Uniform",
     "accounting",
     "combine_synthetic",
     "compare",

@@ -40,6 +40,10 @@ class OwnPrior:
     @staticmethod
     def of_address(log_density: int, user: int = 0, keep: object = None) -> OwnPrior: ...
 
+class OwnProposal:
+    @staticmethod
+    def of_python(propose: Callable[..., float]) -> OwnProposal: ...
+
 class Network:
     def __init__(
         self,
@@ -128,6 +132,8 @@ class BarkerRun:
         gaps: random.GapTables | None = None,
         most: int = 0,
         cached: bool = True,
+        whole: list[bool] = ...,
+        own: OwnProposal | None = None,
     ) -> None: ...
     def advance(self, steps: int, threads: int, block: int) -> None: ...
     def wanted(self) -> NDArray[np.float64]: ...

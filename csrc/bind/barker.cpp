@@ -53,19 +53,22 @@ class BoundRun {
   BoundRun(TargetHandle target, ChainsHandle chains, int proposal, double radius, std::vector<double> factor,
            double shift_per_clip, double clip, int bits, int64_t batch, double v_max, double c, double x_max,
            std::vector<double> atoms, std::vector<double> weights, std::shared_ptr<GapTables> gaps,
-           int64_t most, bool cached)
-      : target_(std::move(target)), chains_(std::move(chains)) {
+           int64_t most, bool cached, std::vector<bool> whole, OwnProposalHandle own)
+      : target_(std::move(target)), chains_(std::move(chains)), own_(std::move(own)) {
     target_->require_no_network();
     const Target& of = target_->target();
     const size_t d = static_cast<size_t>(of.model.dim);
     require(factor.size() == d || factor.size() == d * d, "factor must be a diagonal or a square matrix");
     require(proposal >= 0 && proposal <= 3 && radius > 0, "unknown proposal");
+    require(whole.empty() || whole.size() == d, "whole must have an entry for each coordinate");
     require(!of.records.group_start || batch == 0, "groups have no minibatch test");
-    run_ = std::make_unique<BarkerRun>(
-        of, chains_->of(of),
-        barker_of(shift_per_clip, clip, bits, batch, units(), v_max, c, x_max, std::move(atoms),
-                  std::move(weights), std::move(gaps), most),
-        Proposal{static_cast<ProposalKind>(proposal), radius, std::move(factor)}, cached);
+    run_ =
+        std::make_unique<BarkerRun>(of, chains_->of(of),
+                                    barker_of(shift_per_clip, clip, bits, batch, units(), v_max, c, x_max,
+                                              std::move(atoms), std::move(weights), std::move(gaps), most),
+                                    Proposal{static_cast<ProposalKind>(proposal), radius, std::move(factor),
+                                             std::move(whole), own_ ? &own_->proposal : nullptr},
+                                    cached);
     full_ = batch == 0;
   }
 
@@ -110,6 +113,7 @@ class BoundRun {
   bool full_ = false;
   TargetHandle target_;
   ChainsHandle chains_;
+  OwnProposalHandle own_;
   std::unique_ptr<BarkerRun> run_;
   Turns turns_;
 };
@@ -125,11 +129,12 @@ void bind_barker(py::module_& m) {
   py::class_<BoundRun>(m, "BarkerRun")
       .def(py::init<TargetHandle, ChainsHandle, int, double, std::vector<double>, double, double, int,
                     int64_t, double, double, double, std::vector<double>, std::vector<double>,
-                    std::shared_ptr<GapTables>, int64_t, bool>(),
+                    std::shared_ptr<GapTables>, int64_t, bool, std::vector<bool>, OwnProposalHandle>(),
            py::arg("target"), py::arg("chains"), py::kw_only(), py::arg("proposal"), py::arg("radius"),
            py::arg("factor"), py::arg("shift_per_clip"), py::arg("clip"), py::arg("bits"), py::arg("batch"),
            py::arg("v_max"), py::arg("c"), py::arg("x_max"), py::arg("atoms"), py::arg("weights"),
-           py::arg("gaps") = py::none(), py::arg("most") = 0, py::arg("cached") = true)
+           py::arg("gaps") = py::none(), py::arg("most") = 0, py::arg("cached") = true,
+           py::arg("whole") = std::vector<bool>(), py::arg("own") = py::none())
       .def("advance", &BoundRun::advance, py::arg("steps"), py::arg("threads"), py::arg("block"))
       .def("stop", [](BoundRun& r) { r.run().stop(); })
       .def("wanted", &BoundRun::wanted)

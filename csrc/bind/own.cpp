@@ -1,6 +1,6 @@
-// Binds OwnModel and OwnPrior. A Python function is called with the interpreter lock, on views of the core's
-// memory. What it raises is dropped: a message would say something of a record. The core then tries its
-// records one by one.
+// Binds OwnModel, OwnPrior and OwnProposal. A Python function is called with the interpreter lock, on views
+// of the core's memory. What it raises is dropped: a message would say something of a record. The core then
+// tries its records one by one.
 #include "bind/own.hpp"
 
 #include <pybind11/numpy.h>
@@ -57,6 +57,20 @@ double call_python_prior(int64_t dim, const double* theta, double* slopes, void*
   }
 }
 
+// The function returns the log-ratio, after it wrote the proposal.
+double call_python_proposal(int64_t dim, const double* theta, const uint64_t* words, double* out,
+                            void* user) noexcept {
+  const py::gil_scoped_acquire locked;
+  try {
+    const py::tuple given = py::make_tuple(words[0], words[1]);
+    return py::handle(static_cast<PyObject*>(user))(frozen(theta, {dim}), given, view(out, {dim}))
+        .cast<double>();
+  } catch (...) {
+    PyErr_Clear();
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+}
+
 void require_block(int64_t block) {
   require(block >= 1 && block <= 65536, "block must be a whole number from 1 to 65536");
 }
@@ -107,5 +121,13 @@ void bind_own(py::module_& m) {
           py::arg("log_density"))
       .def_static("of_address", &prior_of_address, py::arg("log_density"), py::arg("user") = 0,
                   py::arg("keep") = py::none());
+  py::class_<BoundOwnProposal, OwnProposalHandle>(m, "OwnProposal")
+      .def_static(
+          "of_python",
+          [](const py::object& propose) {
+            return std::make_shared<BoundOwnProposal>(
+                BoundOwnProposal{{call_python_proposal, propose.ptr()}, propose});
+          },
+          py::arg("propose"));
   m.attr("model_version") = PYDPMC_MODEL_VERSION;
 }

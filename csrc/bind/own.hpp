@@ -10,6 +10,7 @@
 
 #include "kernels/own/user_model.hpp"
 #include "models/prior.hpp"
+#include "samplers/proposal.hpp"
 
 namespace pydpmc {
 
@@ -38,7 +39,13 @@ struct BoundOwnPrior {
   pybind11::object keep{};
 };
 
+struct BoundOwnProposal {
+  OwnProposal proposal{};
+  pybind11::object keep{};
+};
+
 using OwnModelHandle = std::shared_ptr<BoundOwnModel>;
 using OwnPriorHandle = std::shared_ptr<BoundOwnPrior>;
+using OwnProposalHandle = std::shared_ptr<BoundOwnProposal>;
 
 }  // namespace pydpmc

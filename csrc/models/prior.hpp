@@ -4,11 +4,13 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace pydpmc {
 
-enum class PriorKind : int { flat, normal, laplace, student_t };
+// uniform: 0 from `location` to `scale`, its two ends.
+enum class PriorKind : int { flat, normal, laplace, student_t, uniform };
 
 struct PriorTerm {
   PriorKind kind;
@@ -40,6 +42,8 @@ inline double log_density(const PriorTerm& term, double x) noexcept {
       return -std::fabs(z);
     case PriorKind::student_t:
       return -0.5 * (term.df + 1) * std::log1p(z * z / term.df);
+    case PriorKind::uniform:
+      return term.location <= x && x <= term.scale ? 0.0 : -std::numeric_limits<double>::infinity();
   }
   return 0.0;
 }
@@ -48,6 +52,7 @@ inline double log_density_slope(const PriorTerm& term, double x) noexcept {
   const double z = (x - term.location) / term.scale;
   switch (term.kind) {
     case PriorKind::flat:
+    case PriorKind::uniform:
       return 0.0;
     case PriorKind::normal:
       return -z / term.scale;

@@ -1,6 +1,7 @@
 #include "run/barker.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <stdexcept>
 #include <utility>
@@ -80,17 +81,23 @@ void BarkerRun::step(Chain& chain, uint32_t id, uint64_t step, Team& team, int f
 
 void BarkerRun::propose_move(Chain& chain, uint32_t id, uint64_t step) {
   Stream walk(key_, Purpose::proposal, id, step);
-  propose(proposal_, walk, chain.theta, chain.direction, chain.proposal);
+  const double walked = propose(proposal_, walk, chain.theta, chain.direction, chain.proposal);
+  chain.proposed_prior = log_prior(target_.prior, chain.proposal.data());
+  chain.public_ratio = chain.proposed_prior - chain.log_prior + walked;
+  if (chain.proposed_prior > -std::numeric_limits<double>::infinity()) return;
+  // Where the prior is zero, or no number, nobody calls the likelihood: the proposal is to stay.
+  chain.proposal = chain.theta;
+  chain.proposed_prior = chain.log_prior;
+  chain.public_ratio = -largest_prior_ratio;
 }
 
 void BarkerRun::absorb(Chain& chain, uint32_t id, uint64_t step, const RatioSum& r) {
-  const double proposed_prior = log_prior(target_.prior, chain.proposal.data());
   chain.clipped += r.clipped;
   Stream coin(key_, Purpose::accept, id, step);
-  if (!accepts(barker_, r, proposed_prior - chain.log_prior, coin)) return;
+  if (!accepts(barker_, r, chain.public_ratio, coin)) return;
   chain.theta.swap(chain.proposal);
   chain.loglik.swap(chain.proposed_loglik);
-  chain.log_prior = proposed_prior;
+  chain.log_prior = chain.proposed_prior;
   ++chain.accepted;
 }
 

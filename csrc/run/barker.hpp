@@ -26,6 +26,7 @@ struct alignas(cache_line) Chain {
   std::unique_ptr<StepSamples> samples;         // minibatch
   std::vector<uint32_t> batch, next_batch;      // of the next step: drawn early and prefetched
   double log_prior = 0.0;
+  double proposed_prior = 0.0, public_ratio = 0.0;  // of the proposal; the ratio has that of the proposal too
   int64_t accepted = 0, clipped = 0;
 };
 

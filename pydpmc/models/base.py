@@ -14,7 +14,7 @@ import numpy.typing as npt
 from ..checks import given, yes_or_no
 from ..data.public import Public
 from ..errors import InvalidArgument, WrongType
-from .priors import Flat, Normal, Prior
+from .priors import Flat, Normal, Prior, Uniform
 
 Floats = npt.NDArray[np.float64]
 ROUNDING = 2.0**-53  # relative error of one operation in double precision
@@ -28,6 +28,7 @@ class Block:
     size: int
     positive: bool = False
     labels: tuple[str, ...] = ()
+    whole: bool = False  # whether its entries are whole numbers, which have no gradient
 
 
 @dataclass(frozen=True)
@@ -45,12 +46,17 @@ class Model:
     one_column: ClassVar[bool] = False
     has_second_moments: ClassVar[bool] = False  # whether the core can sum g g^T, which SGFS needs
     convex: ClassVar[bool] = False  # whether the negative log-likelihood is convex in theta
+    takes_uniform: ClassVar[bool] = False  # whether priors may end: Barker alone samples those
     cold: ClassVar[bool] = False  # whether weights w above 1 are allowed: a cold posterior
 
     def __post_init__(self) -> None:
         priors = self.priors()
         listed = priors if isinstance(priors, Mapping) else {"all coefficients": priors}
         for block, prior in listed.items():
+            if isinstance(prior, Uniform) and not self.takes_uniform:
+                raise InvalidArgument(
+                    f"prior of {block}: Uniform has no slope at its ends; it is for models of your own"
+                )
             if not isinstance(prior, Prior):
                 raise WrongType(f"prior of {block} must be a prior such as Normal(scale=1), not {given(prior)}")
         if hasattr(self, "intercept"):
@@ -156,10 +162,19 @@ class Model:
             raise InvalidArgument(f"prior has no entry for the block {block.name!r}; it has {sorted(priors)}")
         return priors[block.name]
 
+    def whole_numbers(self, public: Public) -> tuple[bool, ...]:
+        """Return, for each coordinate of theta, whether it is a whole number."""
+        return tuple(block.whole for block in self.blocks(public) for _ in range(block.size))
+
     @property
     def has_gradient(self) -> bool:
         """Whether gradients of the log-likelihood can be computed."""
         return True
+
+    @property
+    def without_gradient(self) -> str:
+        """What to do about a model that has none, for messages."""
+        return "give grad, or use Barker"
 
     @property
     def assumptions(self) -> tuple[str, ...]:

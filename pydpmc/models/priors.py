@@ -129,6 +129,45 @@ class Flat(Prior):
     code: ClassVar[int] = 0
 
 
+@dataclass(frozen=True)
+class Uniform(Prior):
+    """Uniform from `low` to `high`, both included: for parameters of models of your own that Barker samples.
+
+    Examples
+    --------
+    >>> import pydpmc as dp
+    >>> dp.Uniform(0, 99).centre(1)
+    array([49.5])
+    """
+
+    code: ClassVar[int] = 4
+    low: float = 0.0
+    high: float = 1.0
+
+    def __post_init__(self) -> None:
+        for name in ("low", "high"):
+            if reals(getattr(self, name), f"prior {name}").ndim:
+                raise InvalidArgument(f"prior {name} must be one number, not {given(getattr(self, name))}")
+        if not self.low < self.high:
+            raise InvalidArgument(f"prior low must be below high, not {self.low!r} and {self.high!r}")
+
+    def table(self, size: int, positive: bool) -> Floats:
+        """Return one row (kind, low, high, 1, positive) per coefficient, for the core."""
+        row = [self.code, self.low, self.high, 1.0, positive]
+        return np.tile(np.array(row, dtype=np.float64), (size, 1))
+
+    def centre(self, size: int) -> Floats:
+        """Return the middle; the finite end if there is one only."""
+        ends = [end for end in (self.low, self.high) if np.isfinite(end)]
+        return np.full(size, float(np.mean(ends)) if ends else 0.0)
+
+    def draw(self, size: int, uniforms: Floats) -> Floats:
+        """Return a draw of the block made from uniforms in (0, 1)."""
+        if not np.isfinite([self.low, self.high]).all():
+            raise InvalidArgument("prior is Uniform with an infinite end, which cannot be sampled: give both ends")
+        return np.asarray(self.low + (self.high - self.low) * uniforms)
+
+
 def _spread(value: Scalars, size: int, name: str) -> Floats:
     array = np.asarray(value, dtype=float)
     if array.ndim and array.shape != (size,):

@@ -13,7 +13,7 @@ from .base import Model
 from .priors import Prior
 
 PRIORS: dict[str, type[Prior]] = {
-    kind.__name__: kind for kind in (priors.Normal, priors.Laplace, priors.StudentT, priors.Flat)
+    kind.__name__: kind for kind in (priors.Normal, priors.Laplace, priors.StudentT, priors.Flat, priors.Uniform)
 }
 
 

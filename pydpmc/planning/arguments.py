@@ -118,7 +118,7 @@ def _start(block: Block, mean: Floats) -> Floats:
 
 
 def planned_starts(
-    init: npt.ArrayLike | str | None, chains: int, dim: int
+    init: npt.ArrayLike | str | None, chains: int, dim: int, whole: Sequence[bool] = ()
 ) -> tuple[tuple[float, ...], ...] | Literal["prior"] | None:
     """Return a start for each chain as a plan keeps it."""
     if init is None:
@@ -132,6 +132,8 @@ def planned_starts(
         raise InvalidArgument(f"init must have shape ({dim},) or ({chains}, {dim}), but its shape is {points.shape}")
     if not np.isfinite(points).all():
         raise InvalidArgument("init must be finite: a point at which the chains can start")
+    if any(whole) and np.any(points[..., np.array(whole)] % 1.0):
+        raise InvalidArgument("init must be whole numbers where parameters are whole numbers")
     return tuple(tuple(float(v) for v in row) for row in np.broadcast_to(points, (chains, dim)))
 
 
@@ -155,6 +157,6 @@ def prior_draws(model: Model, public: Public, chains: int, seed: int | None) -> 
         parts = []
         for block in model.blocks(public):
             drawn = model.block_prior(block).draw(block.size, random.open_unit(stream, block.size))
-            parts.append(np.log(np.abs(drawn)) if block.positive else drawn)
+            parts.append(np.log(np.abs(drawn)) if block.positive else np.rint(drawn) if block.whole else drawn)
         starts.append(np.concatenate(parts))
     return np.array(starts)

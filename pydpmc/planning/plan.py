@@ -244,7 +244,7 @@ def plan(
         "delta": delta,
         "guarantee": guarantee,
         "sampler": sampler,
-        "init": planned_starts(start, chains, request.dim),
+        "init": planned_starts(start, chains, request.dim, model.whole_numbers(public)),
         "earlier": before,
         "assumptions": stated,
     }

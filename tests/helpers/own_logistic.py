@@ -1,6 +1,7 @@
 """Logistic regression written in every way that a model of one's own can be written in."""
 
 import ctypes
+import importlib
 import importlib.util
 import shutil
 import subprocess
@@ -108,6 +109,10 @@ def folder():
 def needs(module):
     if importlib.util.find_spec(module) is None:
         pytest.skip(f"{module} is not installed")
+    try:
+        importlib.import_module(module)
+    except Exception as error:  # of an environment whose parts do not fit: it says nothing of pydpmc
+        pytest.skip(f"{module} is installed but cannot be imported: {error}")
 
 
 def compiled(source, language="c", extra=()):

@@ -135,10 +135,10 @@ def from_jax(
     most = None if microbatch is None else whole(microbatch, "microbatch", most=65536)
     return OwnModel(
         name=f"from_jax({getattr(log_lik, '__name__', 'log_lik')})",
-        code=JaxCode(lambda theta, one: log_lik(unpacked(sites, theta, jnp.exp), one), layout, most, "JAX"),
+        code=JaxCode(lambda theta, one: log_lik(unpacked(sites, theta, jnp), one), layout, most, "JAX"),
         sites=sites,
         layout=layout,
-        public_prior=jax_prior(lambda theta: prior(unpacked(sites, theta, jnp.exp))) if callable(prior) else None,
+        public_prior=jax_prior(lambda theta: prior(unpacked(sites, theta, jnp))) if callable(prior) else None,
         stated_lipschitz=lipschitz,
         stated_smoothness=smoothness,
         stated_information=information,

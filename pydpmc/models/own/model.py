@@ -16,12 +16,14 @@ from ...checks import positive
 from ...data.public import Public
 from ...errors import InvalidArgument
 from ..base import Block, Floats, Model
-from ..priors import Flat, Normal, Prior
+from ..priors import Flat, Normal, Prior, Uniform
 from .code import Code
 from .parameters import Site, labels_of
 from .records import Layout, default_layout
 from .trial import try_out
 
+SPREAD = 0.3  # of the trial's thetas around the start
+POINTS_SEED = 3
 PublicPrior = Callable[[Floats, Floats | None], float]  # log density at theta; writes its gradient
 
 
@@ -52,6 +54,7 @@ class OwnModel(Model):
 
     core_name: ClassVar[str] = "own"
     has_second_moments: ClassVar[bool] = True
+    takes_uniform: ClassVar[bool] = True
 
     name: str
     code: Code
@@ -75,8 +78,20 @@ class OwnModel(Model):
 
     @property
     def has_gradient(self) -> bool:
-        """Whether the code has a gradient."""
-        return self.code.has_gradient
+        """Whether the code has a gradient, and all parameters are real numbers without ends."""
+        return self.code.has_gradient and not any(
+            site.support == "whole" or isinstance(site.prior, Uniform) for site in self.sites
+        )
+
+    @property
+    def without_gradient(self) -> str:
+        """What to do about it, for messages."""
+        for site in self.sites:
+            if site.support == "whole":
+                return f"{site.name} is a whole number: use Barker, or sum it out"
+            if isinstance(site.prior, Uniform):
+                return f"the prior of {site.name} is Uniform, which has no slope at its ends: use Barker"
+        return super().without_gradient
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -93,7 +108,12 @@ class OwnModel(Model):
 
     def lipschitz(self, public: Public) -> float | None:
         """Return the stated bound; the core clips to it in any case."""
-        return self.stated_lipschitz
+        return None if any(site.support == "whole" for site in self.sites) else self.stated_lipschitz
+
+    def centre(self, public: Public) -> Floats:
+        """Return the default start of a chain: the prior's centre, a whole number where parameters are whole."""
+        found = super().centre(public)
+        return np.where(self.whole_numbers(public), np.floor(found), found)
 
     def smoothness(self, public: Public) -> float | None:
         """Return the stated curvature."""
@@ -153,8 +173,26 @@ class OwnModel(Model):
         self.prior_table(public)
         facts = (public.columns, public.has_target, public.x_bounds, public.y_bounds, public.row_norm)
         if facts not in self.tried.of:
-            try_out(self.code, self.dim(public), self.centre(public), public, self.layout_in(public), self.public_prior)
+            points = self._points(public, np.random.default_rng(POINTS_SEED))
+            try_out(self.code, points, public, self.layout_in(public), self.public_prior, self.has_gradient)
             self.tried.of.add(facts)
+
+    def _points(self, public: Public, random: np.random.Generator) -> list[Floats]:
+        """Return two thetas for the trial: around the start, or anywhere between the ends of a prior that has some."""
+        found = []
+        for _ in range(2):
+            parts = []
+            for site, start in zip(self.sites, self._split(self.centre(public)), strict=True):
+                ended = isinstance(site.prior, Uniform) and np.isfinite([site.prior.low, site.prior.high]).all()
+                part = start + SPREAD * (4.0 if site.support == "whole" else 1.0) * random.normal(size=site.size)
+                part = site.prior.draw(site.size, random.random(site.size)) if ended else part
+                part = np.maximum(part, site.prior.low) if isinstance(site.prior, Uniform) else part
+                parts.append(np.rint(part) if site.support == "whole" else part)
+            found.append(np.concatenate(parts))
+        return found
+
+    def _split(self, theta: Floats) -> list[Floats]:
+        return np.split(theta, np.cumsum([site.size for site in self.sites])[:-1])
 
     def core_model(self, public: Public, batch: int, sampling: str) -> dict[str, Any]:
         """Return the arguments of the core's ``Target`` that a model decides."""

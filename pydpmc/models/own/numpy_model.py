@@ -42,7 +42,7 @@ class NumpyCode(Code):
         sites, log_lik, grad = self._sites, self._log_lik, self._grad
 
         def arguments(theta: Floats, x: Floats, y: Floats | None) -> tuple[Any, Any]:
-            return unpacked(sites, theta, np.exp), layout.of(x, y, lambda value: value.astype(np.int64))
+            return unpacked(sites, theta, np), layout.of(x, y, lambda value: value.astype(np.int64))
 
         def logliks(theta: Floats, x: Floats, y: Floats | None, out: Floats) -> None:
             out[...] = _shaped(log_lik(*arguments(theta, x, y)), out.shape, "log_lik")
@@ -83,7 +83,7 @@ def numpy_prior(prior: Any, prior_grad: Any, sites: tuple[Site, ...]) -> Handle 
 
     def log_density(theta: Floats, slopes: Floats | None) -> float:
         with np.errstate(all="ignore"):
-            named = unpacked(sites, theta, np.exp)
+            named = unpacked(sites, theta, np)
             if slopes is not None:
                 one = {name: np.asarray(value)[None] for name, value in prior_grad(named).items()}
                 slopes[...] = _stacked(one, sites, named, 1)[0]

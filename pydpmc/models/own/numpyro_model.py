@@ -153,7 +153,7 @@ def _functions(
     model: Model, sites: tuple[Site, ...], layout: Layout, microbatch: int | None
 ) -> tuple[JaxCode, Handle | None]:
     jnp = require("jax.numpy", "numpyro", PURPOSE)
-    plain = frozenset(site.name for site in sites if site.to_natural is None)
+    plain = frozenset(site.name for site in sites if site.to_natural is None and site.support != "whole")
 
     def named(theta: Any) -> tuple[dict[str, Any], Any]:
         values, start, jacobian = {}, 0, 0.0
@@ -165,7 +165,10 @@ def _functions(
                 jacobian = jacobian + more
             else:
                 shaped = part.reshape(site.shape)
-                values[site.name] = jnp.exp(shaped) if site.support == "positive" else shaped
+                if site.support == "whole":
+                    values[site.name] = jnp.rint(shaped).astype(jnp.int64)
+                else:
+                    values[site.name] = jnp.exp(shaped) if site.support == "positive" else shaped
         return values, jacobian
 
     def loglik(theta: Any, record: Mapping[str, Any]) -> Any:

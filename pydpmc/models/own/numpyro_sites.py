@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ..._optional import require
 from ...errors import InvalidArgument
-from ..priors import Flat, Laplace, Normal, Prior, StudentT
+from ..priors import Flat, Laplace, Normal, Prior, StudentT, Uniform
 from .parameters import Site
 
 Floats = npt.NDArray[np.float64]
@@ -116,10 +116,25 @@ def _refuse_site(model: Model, name: str, site: Mapping[str, Any]) -> None:
             f"{name}: a latent site in the plate {model.plate!r} belongs to one record and would be released for it; "
             "integrate it out (a mixture, a StudentT, a BetaBinomial, ...)"
         )
-    if site["fn"].support.is_discrete:
+    if site["fn"].support.is_discrete and _ends(site["fn"].support) is None:
         raise InvalidArgument(
-            f"{name}: discrete latent sites have no gradient; sum them out (MixtureSameFamily, logsumexp)"
+            f"{name}: discrete latent sites must be whole numbers from one number to another, or at least one; sum "
+            "others out (MixtureSameFamily, logsumexp)"
         )
+
+
+def _ends(support: Any) -> tuple[float, float] | None:
+    """Return the least and the largest whole number of a discrete support, or None if it is no such range."""
+    kind = type(support).__name__.lstrip("_")
+    if kind == "Boolean":
+        return 0.0, 1.0
+    low = getattr(support, "lower_bound", None)
+    high = getattr(support, "upper_bound", None)
+    if kind not in ("IntegerInterval", "IntegerGreaterThan", "IntegerNonnegative", "IntegerPositive") or low is None:
+        return None
+    low, high = np.asarray(low, dtype=float), np.asarray(np.inf if high is None else high, dtype=float)
+    one = bool((low == low.flat[0]).all() and (high == high.flat[0]).all())
+    return (float(low.flat[0]), float(high.flat[0])) if one else None
 
 
 def latent_sites(model: Model, fields: Fields) -> tuple[Site, ...]:
@@ -130,6 +145,9 @@ def latent_sites(model: Model, fields: Fields) -> tuple[Site, ...]:
     )
     sites = []
     for name, site in first.items():
+        if site["fn"].support.is_discrete:
+            sites.append(_whole_site(name, site, second[name]))
+            continue
         transform = dist.transforms.biject_to(site["fn"].support)
         size = int(np.size(transform.inv(site["value"])))
         plain = _plain_prior(site, second[name])
@@ -141,6 +159,15 @@ def latent_sites(model: Model, fields: Fields) -> tuple[Site, ...]:
             inner = tuple(int(n) for n in np.shape(transform.inv(site["value"])))
             sites.append(Site(name, shape, size, "real", Flat(), Natural(transform, inner)))
     return tuple(sites)
+
+
+def _whole_site(name: str, site: Mapping[str, Any], again: Mapping[str, Any]) -> Site:
+    ends = _ends(site["fn"].support)
+    assert ends is not None  # _refuse_site
+    if ends != _ends(again["fn"].support):
+        raise InvalidArgument(f"{name}: the range of a discrete site must not depend on other sites")
+    shape = tuple(int(n) for n in np.shape(site["value"]))
+    return Site(name, shape, int(np.prod(shape, dtype=int)), "whole", Uniform(*ends))
 
 
 class Natural:

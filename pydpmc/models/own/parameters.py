@@ -16,7 +16,7 @@ from ..base import Block
 from ..priors import Flat, Prior
 
 Floats = npt.NDArray[np.float64]
-SUPPORTS = ("real", "positive")
+SUPPORTS = ("real", "positive", "whole")
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,8 @@ class Parameter:
     shape
         Of the array; a whole number for a vector, ``()`` for one number.
     support
-        ``"real"`` or ``"positive"``. A positive parameter is sampled on the log scale, and its prior is a density of
-        the parameter itself.
+        ``"real"``, ``"positive"`` or ``"whole"``. A positive parameter is sampled on the log scale, and its prior is a
+        density of the parameter itself. Whole numbers are sampled by ``Barker`` alone; ``Uniform(0, 99)`` bounds them.
 
     Examples
     --------
@@ -78,7 +78,7 @@ class Site:
     def block(self) -> Block:
         """The site as other models name it; only a parameter that is not transformed has a label per coordinate."""
         labels = labels_of(self.shape) if self.to_natural is None else ()
-        return Block(self.name, self.size, self.support == "positive", labels)
+        return Block(self.name, self.size, self.support == "positive", labels, self.support == "whole")
 
     def natural(self, coordinates: Floats) -> Floats:
         """Return the parameter, flattened, of coordinates of shape (chain, draw, size)."""
@@ -126,11 +126,14 @@ def sites_of(parameters: Any, prior: Any) -> tuple[Site, ...]:
     return tuple(sites)
 
 
-def unpacked(sites: Sequence[Site], theta: Any, exp: Any) -> dict[str, Any]:
-    """Return the parameters by name of one theta; `exp` and slicing are the backend's."""
+def unpacked(sites: Sequence[Site], theta: Any, backend: Any) -> dict[str, Any]:
+    """Return the parameters by name of one theta; `backend` is numpy or JAX's."""
     named, start = {}, 0
     for site in sites:
         part = theta[start : start + site.size].reshape(site.shape)
-        named[site.name] = exp(part) if site.support == "positive" else part
+        if site.support == "whole":
+            named[site.name] = backend.rint(part).astype(backend.int64)
+        else:
+            named[site.name] = backend.exp(part) if site.support == "positive" else part
         start += site.size
     return named

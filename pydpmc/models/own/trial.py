@@ -15,7 +15,6 @@ from .records import Layout, made_up
 
 Floats = npt.NDArray[np.float64]
 COUNT = 12
-SPREAD = 0.3  # of the trial's thetas around the start
 CLOSE = 1e-6  # relative difference that rounding may make
 STEP = 1e-5
 WRONG = 1e-3
@@ -25,8 +24,9 @@ ADVICE = "write the log-likelihood of one record as a function of theta and this
 class Trial:
     """The functions of a model, called on made-up records as a run calls them: in blocks of one padded shape."""
 
-    def __init__(self, code: Code, dim: int, x: Floats, y: Floats | None, public: Public) -> None:
-        self._loglik, self._gradient = code.functions(public)
+    def __init__(self, code: Code, dim: int, x: Floats, y: Floats | None, public: Public, slopes: bool) -> None:
+        self._loglik, gradient = code.functions(public)
+        self._gradient = gradient if slopes else None
         self._single = code.apart
         self.dim, self.x, self.y = dim, x, y
 
@@ -69,20 +69,21 @@ def _first(error: Exception) -> str:
     return (str(error).strip().splitlines() or [""])[0][:300]
 
 
-def try_out(code: Code, dim: int, centre: Floats, public: Public, layout: Layout, prior: Any) -> None:
-    """Refuse code that is no log-likelihood of single records; nothing private is seen."""
+def try_out(code: Code, thetas: list[Floats], public: Public, layout: Layout, prior: Any, slopes: bool) -> None:
+    """Refuse code that is no log-likelihood of single records; nothing private is seen.
+
+    `slopes` is whether gradients will be used.
+    """
     x, y = made_up(public, layout, COUNT)
-    random = np.random.default_rng(3)
-    thetas = [centre + SPREAD * random.normal(size=dim) for _ in range(2)]
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        trial = Trial(code, dim, x, y, public)
+        trial = Trial(code, len(thetas[0]), x, y, public, slopes)
         _finite(trial, thetas)
         _same_again(trial, thetas)
         _rows_apart(trial, thetas[0])
         _gradient_fits(trial, thetas[0])
         if prior is not None and callable(prior.of):
-            _prior_fits(prior.of, thetas[0])
+            _prior_fits(prior.of, thetas[0], slopes)
 
 
 def _finite(trial: Trial, thetas: list[Floats]) -> None:
@@ -152,13 +153,19 @@ def _gradient_fits(trial: Trial, theta: Floats) -> None:
         )
 
 
-def _prior_fits(prior: Any, theta: Floats) -> None:
+def _prior_fits(prior: Any, theta: Floats, sloped: bool) -> None:
     slopes = np.full(len(theta), np.nan)
     try:
+        if not sloped:
+            if not np.isfinite(prior(theta, None)):
+                raise InvalidArgument("the prior's log density is not finite near the start of the chains")
+            return
         value = float(prior(theta, slopes))
         direction = np.random.default_rng(6).normal(size=len(theta))
         direction /= np.linalg.norm(direction)
         rise = (prior(theta + STEP * direction, None) - prior(theta - STEP * direction, None)) / (2 * STEP)
+    except PydpmcError:
+        raise
     except Exception as error:
         raise InvalidArgument(
             f"the prior failed at a made-up theta: {type(error).__name__}: {_first(error)}"

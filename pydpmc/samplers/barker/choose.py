@@ -8,7 +8,7 @@ import math
 from ...errors import BudgetError, InvalidArgument, UnsupportedEventError
 from ..base import posterior_sd
 from ..request import Request
-from .proposal import Scale, Walk, walk_of
+from .proposal import OWN, Scale, Walk, walk_of
 from .settings import LARGEST_TABLE, ROUNDING_UP, UNCLIPPED, Settings
 
 GENTLE_STEP = 0.8  # in units of posterior sd / sqrt d: acceptance is then near 1/2, its largest value
@@ -23,14 +23,29 @@ LEAST_SHARE = 1e-9  # smallest scale that is tried, as a share of the most effic
 def choose(request: Request) -> Settings:
     """Return a fully specified run that costs at most the budget."""
     _refuse_unsupported(request)
+    scale = scale_of(request)
     if not request.private:
-        return _without_privacy(request)
+        return _without_privacy(request, scale)
     if request.epsilon is None:
-        return _as_given(request)
-    scale = request.sampler.given_scale
+        return _as_given(request, scale)
     if scale is None:
         return _choose_scale_and_steps(request)
     return _choose_steps(request, settings_at(request, 1, scale))
+
+
+def scale_of(request: Request) -> Scale | None:
+    """Return the scale that was given; of a function of the user's, how far it moves, for forecasts."""
+    if callable(request.sampler.proposal):
+        from .own_proposal import moves_of
+
+        return moves_of(request)
+    scale: Scale | None = request.sampler.given_scale
+    if scale is None and any(request.model.whole_numbers(request.public)):
+        raise InvalidArgument(
+            "scale: the planner cannot choose how far to move parameters that are whole numbers; give one scale per "
+            "coordinate of theta, such as scale=[0.1, 3.0], or a proposal of your own"
+        )
+    return scale
 
 
 def _refuse_unsupported(request: Request) -> None:
@@ -49,22 +64,21 @@ def _refuse_unsupported(request: Request) -> None:
         )
 
 
-def _as_given(request: Request) -> Settings:
+def _as_given(request: Request, scale: Scale | None) -> Settings:
     sampler = request.sampler
-    missing = [name for name in ("steps", "scale") if getattr(sampler, name) is None]
+    missing = [name for name, value in (("steps", sampler.steps), ("scale", scale)) if value is None]
     if missing:
         raise InvalidArgument(
             f"{' and '.join(missing)} must be set in the sampler when no epsilon is given; "
             "or give epsilon and delta, and the planner chooses them"
         )
-    scale = sampler.given_scale
     assert sampler.steps is not None
     assert scale is not None
     return settings_at(request, sampler.steps, scale)
 
 
-def _without_privacy(request: Request) -> Settings:
-    steps, scale = request.sampler.steps or DEFAULT_STEPS, request.sampler.given_scale
+def _without_privacy(request: Request, scale: Scale | None) -> Settings:
+    steps = request.sampler.steps or DEFAULT_STEPS
     return settings_at(request, steps, natural_scale(request, LONGEST_STEP) if scale is None else scale)
 
 
@@ -154,7 +168,8 @@ def settings_at(request: Request, steps: int, scale: Scale) -> Settings:
     walk = walk_at(request, scale)
     batch, n = request.sampler.batch_size or 0, request.n
     room = LARGEST_TABLE if request.adjacency == "add_remove" else request.public.n
-    draft = Settings(steps, walk, 1.0, request.w, n, batch, room=room)
+    own = request.sampler.proposal if callable(request.sampler.proposal) else None
+    draft = Settings(steps, walk, 1.0, request.w, n, batch, room=room, propose=own)
     clip = _clip(request, walk, draft)
     draft = dataclasses.replace(draft, clip=clip)
     return dataclasses.replace(draft, c=_correction_variance(request, draft)) if batch else draft
@@ -187,7 +202,10 @@ def natural_scale(request: Request, relative_step: float) -> float:
 
 def walk_at(request: Request, scale: Scale) -> Walk:
     """Return the proposal at this scale."""
-    return walk_of(_kind(request), scale, request.sampler.radius, request.dim)
+    if callable(request.sampler.proposal):
+        return Walk(OWN, scale, 1.0, request.dim)
+    whole = request.model.whole_numbers(request.public)
+    return walk_of(_kind(request), scale, request.sampler.radius, request.dim, whole if any(whole) else ())
 
 
 def _kind(request: Request) -> str:
@@ -210,7 +228,7 @@ def _clip(request: Request, walk: Walk, draft: Settings) -> float:
     slope = _slope(request)
     if slope is None or math.isinf(walk.reach):
         why = (
-            'the proposal "gaussian" has no bounded reach'
+            f"the proposal {walk.kind.replace('own', 'of your own')!r} has no bounded reach"
             if math.isinf(walk.reach)
             else f"{type(request.model).__name__} has no Lipschitz constant under the declared bounds"
         )

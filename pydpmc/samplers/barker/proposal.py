@@ -12,6 +12,7 @@ from ...checks import reals
 from ...errors import InvalidArgument
 
 KINDS = ("gaussian", "ball", "truncated_gaussian", "sphere")  # in the order of csrc/samplers/proposal.hpp
+OWN = "own"  # a function that the user wrote
 
 Scale = float | tuple[float, ...] | tuple[tuple[float, ...], ...]
 
@@ -34,12 +35,16 @@ def as_scale(value: npt.ArrayLike | None) -> Scale | None:
 
 @dataclass(frozen=True)
 class Walk:
-    """A symmetric proposal: z normal, uniform in the unit ball or on the unit sphere, or normal within `radius`."""
+    """A symmetric proposal: z normal, uniform in the unit ball or on the unit sphere, or normal within `radius`.
+
+    Of a function that the user wrote, `scale` is how far it moves each coordinate at the start.
+    """
 
     kind: str
     scale: Scale
     radius: float
     dim: int
+    whole: tuple[bool, ...] = ()  # by coordinate, whether moves are rounded; empty if none is
 
     def factor(self) -> npt.NDArray[np.float64]:
         """Return A: its diagonal, or the lower Cholesky factor of a covariance."""
@@ -64,8 +69,10 @@ class Walk:
 
     @property
     def reach(self) -> float:
-        """The largest |theta' - theta|: infinite for the Gaussian proposal."""
-        return math.inf if self.kind == "gaussian" else self.norm * self.radius
+        """The largest |theta' - theta|: infinite for the Gaussian proposal and for functions."""
+        if self.kind in ("gaussian", OWN):
+            return math.inf
+        return self.norm * self.radius + 0.5 * math.sqrt(sum(self.whole))
 
     @property
     def step(self) -> float:
@@ -85,7 +92,7 @@ def default_radius(dim: int) -> float:
     return math.sqrt(dim) + 1.5
 
 
-def walk_of(kind: str, scale: Scale, radius: float | None, dim: int) -> Walk:
+def walk_of(kind: str, scale: Scale, radius: float | None, dim: int, whole: tuple[bool, ...] = ()) -> Walk:
     """Return the walk, with its radius chosen or checked."""
     if kind == "truncated_gaussian":
         radius = default_radius(dim) if radius is None else radius
@@ -100,4 +107,19 @@ def walk_of(kind: str, scale: Scale, radius: float | None, dim: int) -> Walk:
         raise InvalidArgument(
             'proposal: in one dimension a sphere is two points, and the chain could not mix; use "ball"'
         )
-    return Walk(kind, scale, radius, dim)
+    walk = Walk(kind, scale, radius, dim, whole)
+    _refuse_no_move(walk)
+    return walk
+
+
+def _refuse_no_move(walk: Walk) -> None:
+    """Refuse a walk that never moves a whole number."""
+    if not walk.whole or walk.kind == "gaussian":
+        return
+    factor = walk.factor()
+    longest = walk.radius * (factor if factor.ndim == 1 else np.linalg.norm(factor, axis=1))
+    if (longest[np.array(walk.whole)] <= 0.5).any():
+        raise InvalidArgument(
+            "scale must be above 0.5 for parameters that are whole numbers, or they never move; give one scale per "
+            "coordinate of theta"
+        )

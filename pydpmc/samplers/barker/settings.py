@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from ...data.public import Public
 from ..base import DEFAULT_DRAWS, SUBSET_ERROR, Release, all_iterates, subset_arguments
 from ..directions import Directions
 from ..outlook import Outlook, of_chain, run_costs
-from .proposal import KINDS, Walk
+from .proposal import KINDS, OWN, Walk
 
 if TYPE_CHECKING:
     from ..._core import Chains, Target
@@ -41,6 +42,7 @@ class Settings:
     batch_size: int = 0  # 0: all records
     c: float = 1.0
     room: int = LARGEST_TABLE  # public bound on the number of records: no check may depend on a private n
+    propose: Callable[..., Any] | None = None  # of walks that the user wrote
 
     @property
     def kappa(self) -> float:
@@ -84,8 +86,12 @@ class Settings:
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """Return nothing: the guarantee is unconditional."""
-        return ()
+        """Return nothing, unless the proposal is the user's: then that it is public."""
+        if self.propose is None:
+            return ()
+        from .own_proposal import PUBLIC
+
+        return (PUBLIC,)
 
     def releases(self, chains: int, draws: int | None, warmup: int | None) -> Release:
         """Return which iterates are released; the guarantee covers all of them."""
@@ -134,14 +140,19 @@ class Settings:
         """Return the arguments of ``_core.BarkerRun`` other than target and chains."""
         weight = self.w * public.n / self.batch_size if self.batch_size else self.w
         arguments: dict[str, Any] = {
-            "proposal": KINDS.index(self.walk.kind),
+            "proposal": 0 if self.propose is not None else KINDS.index(self.walk.kind),
             "radius": self.walk.radius,
             "factor": self.walk.factor().ravel().tolist(),
             "shift_per_clip": weight,
             "clip": self.clip,
             "bits": self.bits,
             "batch": self.batch_size,
+            "whole": list(self.walk.whole),
         }
+        if self.propose is not None:
+            from .own_proposal import compiled
+
+            arguments["own"] = compiled(self.propose)
         if not self.batch_size:
             return arguments | {"v_max": 0.0, "c": 1.0, "x_max": 0.0, "atoms": [], "weights": []}
         bit = MinibatchAcceptBit(b=self.batch_size, n=public.n, v_max=self.v_max, c=self.c)
@@ -171,6 +182,8 @@ def _rows(settings: Settings, size: int | None) -> list[tuple[str, str]]:
 
 
 def _proposal(walk: Walk) -> str:
+    if walk.kind == OWN:
+        return "a function of your own"
     shape = walk.kind.replace("_", " ")
     size = f"{walk.scale:.4g}" if isinstance(walk.scale, float) else f"a given {_shape_of(walk)}"
     return f"{shape}, {'radius' if walk.kind in ('ball', 'sphere') else 'scale'} {size}"

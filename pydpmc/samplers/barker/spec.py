@@ -6,8 +6,9 @@ data, replace on minibatches. Assumes: nothing. Proof: docs/privacy/barker.md.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy.typing as npt
 
@@ -38,10 +39,12 @@ class Barker(Sampler):
     proposal
         ``"sphere"`` (uniform on a sphere), ``"ball"`` (uniform in a ball), ``"truncated_gaussian"`` or
         ``"gaussian"``. All but the last have bounded reach, so that a model with a Lipschitz constant is never clipped.
-        The sphere makes the longest moves for its reach and hence for its cost.
+        The sphere makes the longest moves for its reach and hence for its cost. Or a public function
+        ``proposal(theta, random)``, which gets the coordinates of theta and a ``numpy.random.Generator`` and returns
+        the proposed coordinates, with ``log q(theta | proposed) - log q(proposed | theta)`` as a pair unless that is 0.
     scale
         Size of the proposal: a number, one per coordinate, or a covariance matrix. For ``"sphere"`` and ``"ball"`` a
-        number is the radius. It is public: do not compute it from the records.
+        number is the radius. It is public: do not compute it from the records. Moves of whole numbers are rounded.
     radius
         Truncation radius of ``"truncated_gaussian"``, in units of `scale`.
     clip
@@ -65,7 +68,7 @@ class Barker(Sampler):
 
     steps: int | None = None
     batch_size: int | None = None
-    proposal: Literal["sphere", "ball", "truncated_gaussian", "gaussian"] | None = None
+    proposal: Literal["sphere", "ball", "truncated_gaussian", "gaussian"] | Callable[..., Any] | None = None
     scale: npt.ArrayLike | None = None
     radius: float | None = None
     clip: float | None = None
@@ -76,7 +79,7 @@ class Barker(Sampler):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "scale", as_scale(self.scale))
-        if self.proposal is not None:
+        if self.proposal is not None and not callable(self.proposal):
             one_of(self.proposal, "proposal", KINDS)
         for name in ("steps", "batch_size"):
             value = getattr(self, name)
@@ -117,5 +120,7 @@ class Barker(Sampler):
             raise InvalidArgument("c and v_max belong to the minibatch test: give batch_size too")
         if self.batch_size is not None and self.batch_size < 2:
             raise InvalidArgument("batch_size must be at least 2")
+        if callable(self.proposal) and self.scale is not None:
+            raise InvalidArgument("scale: a proposal of your own decides how far it moves; leave scale out")
         if self.radius is not None and self.proposal != "truncated_gaussian":
             raise InvalidArgument('radius belongs to proposal="truncated_gaussian"; for "sphere" or "ball" give scale')

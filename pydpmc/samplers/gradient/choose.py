@@ -49,7 +49,7 @@ def refuse_unsupported(request: Request) -> None:
     """Refuse models without a gradient, and batches without an accounting or a public number of records."""
     if not request.model.has_gradient:
         raise InvalidArgument(
-            f"{request.model!r} has no gradient, which {request.sampler!r} needs; give grad, or use Barker"
+            f"{request.model!r} has no gradient, which {request.sampler!r} needs; {request.model.without_gradient}"
         )
     if not request.model.cold:
         share(request.w, "w")

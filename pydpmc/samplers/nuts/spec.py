@@ -79,7 +79,9 @@ class NUTS(Sampler):
                 "(the same sampler, with a guarantee if its draws are exact) or Langevin (an unconditional guarantee)"
             )
         if not request.model.has_gradient:
-            raise InvalidArgument(f"{request.model!r} has no gradient, which NUTS needs; give grad, or use Barker")
+            raise InvalidArgument(
+                f"{request.model!r} has no gradient, which NUTS needs; {request.model.without_gradient}"
+            )
         return NutsSettings(
             draws=self.draws,
             warmup=self.warmup,

@@ -132,3 +132,37 @@ def test_the_posterior_without_privacy_is_that_of_numpyro(name):
         found = post.draws[key].reshape(3000, -1)
         middle, spread = np.median(theirs, axis=0), np.maximum(theirs.std(axis=0), 1e-12)
         assert np.all(np.abs(np.median(found, axis=0) - middle) < 0.3 * spread), key
+
+
+def test_discrete_sites_are_whole_numbers_that_barker_samples():
+    own_logistic.needs("numpyro")
+    import numpyro
+    import numpyro.distributions as dist
+
+    def change_point(x, y=None):
+        change = numpyro.sample("change", dist.DiscreteUniform(1, 9))
+        late = numpyro.sample("late", dist.Normal(0.0, 1.0))
+        with numpyro.plate("records", x.shape[0]):
+            numpyro.sample("obs", dist.Normal((x >= change) * late, 1.0), obs=y)
+
+    model = dp.models.from_numpyro(change_point, record={"x": 0, "y": 0.0})
+    random = np.random.default_rng(2)
+    x = random.integers(0, 10, 200)
+    data = dp.Data(
+        x[:, None].astype(float), np.clip((x >= 4) + random.normal(size=200), -4, 4), x_bounds=(0, 9), y_bounds=(-4, 4)
+    )
+    post = dp.sample(
+        model,
+        data,
+        dp.Barker(steps=3000, scale=[3.0, 0.3], clip=20.0),
+        private=False,
+        seed=3,
+        progress=False,
+        anyway=True,
+    )
+    change = post.draws["change"]
+    assert np.all(change % 1 == 0)
+    assert change.min() >= 1
+    assert np.bincount(change.ravel().astype(int)).argmax() == 4
+    with pytest.raises(dp.errors.InvalidArgument, match="change is a whole number"):
+        dp.plan(model, data.public, dp.SGLD(clip=1.0), epsilon=1.0, delta=1e-6)

@@ -38,9 +38,9 @@ def numpyro_cases():
             sample("obs", dist.Normal(x @ beta + eps, 1.0), obs=y)
 
     def discrete(x, y=None):
-        z = sample("z", dist.Bernoulli(0.5))
+        z = sample("z", dist.Multinomial(3, jnp.array([0.5, 0.5])))
         with plate("records", x.shape[0]):
-            sample("obs", dist.Normal(x[:, 0] * z, 1.0), obs=y)
+            sample("obs", dist.Normal(x @ z, 1.0), obs=y)
 
     def no_plate(x, y=None):
         sample("obs", dist.Normal(x @ prior(), 1.0), obs=y)
