@@ -8,6 +8,7 @@ import math
 from ...errors import BudgetError, InvalidArgument, UnsupportedEventError
 from ..base import posterior_sd
 from ..request import Request
+from .own_proposal import moves_of
 from .proposal import OWN, Scale, Walk, walk_of
 from .settings import LARGEST_TABLE, ROUNDING_UP, UNCLIPPED, Settings
 
@@ -36,8 +37,6 @@ def choose(request: Request) -> Settings:
 def scale_of(request: Request) -> Scale | None:
     """Return the scale that was given; of a function of the user's, how far it moves, for forecasts."""
     if callable(request.sampler.proposal):
-        from .own_proposal import moves_of
-
         return moves_of(request)
     scale: Scale | None = request.sampler.given_scale
     if scale is None and any(request.model.whole_numbers(request.public)):

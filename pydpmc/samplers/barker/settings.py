@@ -15,6 +15,7 @@ from ...data.public import Public
 from ..base import DEFAULT_DRAWS, SUBSET_ERROR, Release, all_iterates, subset_arguments
 from ..directions import Directions
 from ..outlook import Outlook, of_chain, run_costs
+from .own_proposal import PUBLIC, compiled
 from .proposal import KINDS, OWN, Walk
 
 if TYPE_CHECKING:
@@ -87,11 +88,7 @@ class Settings:
     @property
     def assumptions(self) -> tuple[str, ...]:
         """Return nothing, unless the proposal is the user's: then that it is public."""
-        if self.propose is None:
-            return ()
-        from .own_proposal import PUBLIC
-
-        return (PUBLIC,)
+        return () if self.propose is None else (PUBLIC,)
 
     def releases(self, chains: int, draws: int | None, warmup: int | None) -> Release:
         """Return which iterates are released; the guarantee covers all of them."""
@@ -150,8 +147,6 @@ class Settings:
             "whole": list(self.walk.whole),
         }
         if self.propose is not None:
-            from .own_proposal import compiled
-
             arguments["own"] = compiled(self.propose)
         if not self.batch_size:
             return arguments | {"v_max": 0.0, "c": 1.0, "x_max": 0.0, "atoms": [], "weights": []}
