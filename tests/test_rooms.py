@@ -49,7 +49,7 @@ STARTS_FASTER = {  # plots, reports, ArviZ and the shell's commands are imported
     "cli.report", "cli.run", "planning.comparison",
 }  # fmt: skip
 NAMES_EACH_OTHER = {  # a spec completes itself, an event is amplified into another, a registry lists its room
-    "accounting.events.gaussian", "data.data", "data.packed.reading", "data.schema.schema", "models.spec",
+    "accounting.events.gaussian", "data.large_tables", "data.packed.reading", "data.schema.schema", "models.spec",
     "planning.plan", "posterior.inference", "samplers.barker.settings", "samplers.barker.spec",
     "samplers.conjugate.spec", "samplers.gradient.base", "samplers.gradient.published",
     "samplers.gradient.settings", "samplers.gradient.sgld", "samplers.hybrid.spec", "samplers.langevin.settings",

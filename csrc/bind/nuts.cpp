@@ -50,6 +50,25 @@ class BoundNutsRun {
     run_->advance(steps, threads);
   }
 
+  void start_steps() { run_->start_steps(); }
+  void finish_steps(int64_t steps) { run_->finish_steps(steps); }
+
+  // Several chains may be in this at once, each in a thread of its own.
+  void advance_one(size_t id, int64_t steps, const py::function& sums) {
+    require(id < run_->chains().size() && steps >= 0, "there is no such chain");
+    const size_t width = static_cast<size_t>(target_->target().model.dim) + 1;
+    const auto called = [&](const Vector& theta) {
+      const py::gil_scoped_acquire gil;
+      const Array found =
+          py::cast<Array>(sums(py::array_t<double>(static_cast<py::ssize_t>(theta.size()), theta.data())));
+      require(found.ndim() == 1 && static_cast<size_t>(found.shape(0)) == width,
+              "sums do not have the shape of what was wanted");
+      return Vector(found.data(), found.data() + width);
+    };
+    py::gil_scoped_release nogil;
+    run_->advance_one(id, steps, called);
+  }
+
   void stop() { run_->stop(); }
   int64_t steps_done() const { return run_->steps_done(); }
 
@@ -126,6 +145,9 @@ void bind_nuts(py::module_& m) {
                       py::arg("prior_weight"), py::arg("loglik_range"), py::arg("target_accept"),
                       py::arg("max_depth"), py::arg("jitter"))
                  .def("advance", &Run::advance, py::arg("steps"), py::arg("threads"), py::arg("block"))
+                 .def("start_steps", &Run::start_steps)
+                 .def("advance_one", &Run::advance_one, py::arg("chain"), py::arg("steps"), py::arg("sums"))
+                 .def("finish_steps", &Run::finish_steps, py::arg("steps"))
                  .def("stop", &Run::stop)
                  .def_property_readonly("steps_done", &Run::steps_done);
   bind_statistics(run);

@@ -5,6 +5,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <array>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -97,6 +98,20 @@ class BoundShardSums {
     return out;
   }
 
+  Array density(const Array& thetas, std::array<double, 2> loglik_range, int threads) {
+    const py::ssize_t count = rows_of(thetas);
+    target_->require_single_records();
+    target_->require_gradient();
+    target_->require_no_network();
+    require(loglik_range[0] <= 0 && loglik_range[1] >= 0, "loglik_range must hold zero");
+    Array out({count, thetas.shape(1) + 1});
+    double* to = out.mutable_data();
+    const Turn turn(turns_);
+    py::gil_scoped_release nogil;
+    sums_.density(thetas.data(), count, {loglik_range[0], loglik_range[1]}, usable(threads), to);
+    return out;
+  }
+
  private:
   static int usable(int threads) { return std::clamp(threads, 1, most_threads); }
 
@@ -129,6 +144,8 @@ void bind_shard_sums(py::module_& m) {
            py::arg("chains"))
       .def("query", &Shard::query, py::arg("thetas"), py::kw_only(), py::arg("step"), py::arg("noise"),
            py::arg("key"), py::arg("threads"))
+      .def("density", &Shard::density, py::arg("thetas"), py::kw_only(), py::arg("loglik_range"),
+           py::arg("threads"))
       .def("ratio", &Shard::ratio, py::arg("states"), py::kw_only(), py::arg("clip"), py::arg("bits"),
            py::arg("threads"));
 }

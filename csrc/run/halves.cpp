@@ -6,6 +6,8 @@
 #include "run/barker.hpp"
 #include "run/gradients.hpp"
 #include "run/langevin.hpp"
+#include "run/nuts.hpp"
+#include "threads/chains.hpp"
 
 namespace pydpmc {
 
@@ -79,6 +81,22 @@ void BarkerRun::absorb(const RatioSum* ratios) {
     draws_.record(chains_[c].theta, static_cast<uint32_t>(c), done_ + 1);
   }
   ++done_;
+}
+
+void NutsRun::start_steps() {
+  before_.clear();
+  for (const auto& chain : chains_) before_.push_back(chain->statistics);
+  rekey_after_fork(key_, key_is_secret_, generation_);
+}
+
+void NutsRun::finish_steps(int64_t steps) {
+  if (stop_.requested()) {
+    for (size_t c = 0; c < chains_.size(); ++c) chains_[c]->statistics = before_[c];
+    return;
+  }
+  for (const auto& chain : chains_)
+    if (chain->lost) throw std::domain_error("no start of finite density was found; give another init");
+  done_ += steps;
 }
 
 }  // namespace pydpmc

@@ -1,5 +1,6 @@
 #include "run/nuts.hpp"
 
+#include <exception>
 #include <limits>
 #include <stdexcept>
 #include <utility>
@@ -25,9 +26,7 @@ NutsRun::NutsRun(Target target, const Chains& chains, const Tempering& tempering
 
 void NutsRun::advance(int64_t steps, int threads) {
   if (stop_.requested()) return;
-  std::vector<NutsStatistics> before;
-  for (const auto& chain : chains_) before.push_back(chain->statistics);
-  rekey_after_fork(key_, key_is_secret_, generation_);
+  start_steps();
   threads = std::clamp(threads, 1, most_threads);
   slopes_.resize(static_cast<size_t>(threads) * LogDensity::workspace(target_));
   for_each_chain(static_cast<int64_t>(chains_.size()), target_.records.n, density_block, threads, true, stop_,
@@ -43,13 +42,26 @@ void NutsRun::advance(int64_t steps, int threads) {
                    };
                    advance_chain(chain, id, steps, density);
                  });
-  if (stop_.requested()) {
-    for (size_t c = 0; c < chains_.size(); ++c) chains_[c]->statistics = before[c];
-    return;
-  }
-  for (const auto& chain : chains_)
-    if (chain->lost) throw std::domain_error("no start of finite density was found; give another init");
-  done_ += steps;
+  finish_steps(steps);
+}
+
+void NutsRun::advance_one(size_t id, int64_t steps, const SumsElsewhere& sums) {
+  NutsChain& chain = *chains_.at(id);
+  std::exception_ptr failure;
+  const auto density = [&](const Vector& theta, Vector& gradient) noexcept {
+    if (stop_.requested()) return std::numeric_limits<double>::quiet_NaN();
+    ++chain.statistics.gradients;
+    try {
+      const Vector found = sums(theta);
+      return chain.density.tempered(theta, found.data(), gradient);
+    } catch (...) {
+      failure = std::current_exception();
+      stop_.request();
+      return std::numeric_limits<double>::quiet_NaN();
+    }
+  };
+  advance_chain(chain, static_cast<uint32_t>(id), steps, density);
+  if (failure) std::rethrow_exception(failure);
 }
 
 template <class Density>

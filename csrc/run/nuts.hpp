@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -58,6 +59,13 @@ class NutsRun {
   // Throws std::domain_error if a chain finds no start of finite density.
   void advance(int64_t steps, int threads);
 
+  // The same for records that are elsewhere: between the two calls each chain is advanced, in any thread,
+  // with sums over all records that `sums` returns, those of log-likelihoods first.
+  using SumsElsewhere = std::function<Vector(const Vector& theta)>;
+  void start_steps();
+  void advance_one(size_t id, int64_t steps, const SumsElsewhere& sums);
+  void finish_steps(int64_t steps);
+
   // Called from another thread: drops the chunk of steps under way; no step is made afterwards.
   void stop() noexcept { stop_.request(); }
 
@@ -84,7 +92,8 @@ class NutsRun {
   Draws draws_;
   int64_t done_ = 0;
   Stop stop_;
-  std::vector<double> slopes_;  // one workspace per thread
+  std::vector<NutsStatistics> before_;  // what a chunk of steps that is dropped goes back to
+  std::vector<double> slopes_;          // one workspace per thread
 };
 
 }  // namespace pydpmc

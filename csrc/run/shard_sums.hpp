@@ -10,6 +10,7 @@
 #include "query/block_ratio.hpp"
 #include "query/gradient_query.hpp"
 #include "random/key.hpp"
+#include "samplers/nuts/log_density.hpp"
 
 namespace pydpmc {
 
@@ -27,6 +28,10 @@ class ShardSums {
 
   // Sums of clipped ratios from each state to its proposal; states and proposals alternate.
   void ratio(const double* states, int64_t count, const Grid& grid, int threads, RatioSum* out) const;
+
+  // Sums of log-likelihoods and gradients at `count` thetas, 1 + dim doubles each, in an order that the
+  // number of records alone decides.
+  void density(const double* thetas, int64_t count, const LoglikRange& range, int threads, double* out) const;
 
   const Target& target() const { return target_; }
   size_t released() const { return released_; }

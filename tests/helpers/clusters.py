@@ -12,6 +12,28 @@ import pyarrow.parquet as pq
 import pydpmc as dp
 
 COLUMNS = 3
+STORAGES = ("float64", "float32", "fixed16")
+ALL_RECORDS = {  # what reads all records, whose draws are the same for every number of cells
+    "SGLD": dp.SGLD(steps=6, sampling="full"),
+    "SGHMC": dp.SGHMC(steps=6, sampling="full"),
+    "SGNHT": dp.SGNHT(steps=6, sampling="full"),
+    "SGFS": dp.SGFS(steps=6),
+    "DPVI": dp.DPVI(steps=6, sampling="full"),
+    "Barker": dp.Barker(steps=6),
+    "Langevin": dp.Langevin(draws=2, steps=6),
+    "Newton": dp.Newton(),
+    "Hybrid": dp.Hybrid(dp.Newton(), dp.SGLD(steps=5, sampling="full")),
+    "ConjugateSample": dp.ConjugateSample(draws=3),
+}
+OF_CELLS = {  # what depends on the cells, by their samples or because it adds doubles cell by cell
+    "SGLD, samples": dp.SGLD(steps=12, sampling="poisson", batch_size=90),
+    "SGHMC, samples": dp.SGHMC(steps=12, sampling="poisson", batch_size=90),
+    "SGNHT, samples": dp.SGNHT(steps=12, sampling="poisson", batch_size=90),
+    "DPVI, samples": dp.DPVI(steps=12, sampling="poisson", batch_size=90),
+    "NUTS": dp.NUTS(draws=4, warmup=20),
+    "PosteriorSample": dp.PosteriorSample(draws=1),
+}
+EVERY = ALL_RECORDS | OF_CELLS
 
 
 def schema(**options):
@@ -31,6 +53,16 @@ def files(folder, rows=1200):
     pq.write_table(whole.slice(0, rows // 3), folder / "a.parquet", row_group_size=150)
     pq.write_table(whole.slice(rows // 3), folder / "b.parquet")
     return whole
+
+
+def plan_of(data, name, **options):
+    """Return the plan of one of the samplers above; those of linear regression take the labels for numbers."""
+    linear = name == "ConjugateSample"
+    model = dp.LinearRegression(sigma=1.0) if linear else dp.LogisticRegression()
+    options = {"chains": 2, **({"private": False} if name == "NUTS" else {"epsilon": 3.0, "delta": 1e-6}), **options}
+    if name in ("Newton", "ConjugateSample", "PosteriorSample", "Langevin", "Hybrid"):
+        del options["chains"]
+    return dp.plan(model, data.public, EVERY[name], **options)
 
 
 def draws(plan, data, **options):

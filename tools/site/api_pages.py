@@ -20,6 +20,18 @@ TITLES = {
 PAGE_OF_ROOM = {"data": "data", "quantiles": "data", "models": "models", "samplers": "samplers"}
 
 
+def inherited(module: str, name: str) -> list[str]:
+    """Return the lines that make a page show the methods of a base class."""
+    base = getattr(importlib.import_module(module), name)
+    return [
+        "    options:",
+        f"      inherited_members: {[method for method in vars(base) if not method.startswith('_')]}",
+    ]
+
+
+INHERITED = {"pydpmc.data.data.Data": inherited("pydpmc.data.large_tables", "LargeTables")}
+
+
 def public_names() -> dict[str, list[tuple[str, str]]]:
     """Return for each page the public names and where each is defined."""
     package = importlib.import_module("pydpmc")
@@ -56,7 +68,7 @@ def _page(page: str, names: list[tuple[str, str]]) -> str:
     if page in ("accounting", "nn", "sklearn"):
         lines += [f"In the module `pydpmc.{page}`.", ""]
     for _, place in names:
-        lines += [f"::: {place}", ""]
+        lines += [f"::: {place}", *INHERITED.get(place, ()), ""]
     return "\n".join(lines)
 
 

@@ -38,20 +38,31 @@ class LogDensity {
   // blocks have density_block records.
   double operator()(const std::vector<double>& theta, std::vector<double>& gradient, Team& team,
                     double* slopes) noexcept {
+    return tempered(theta, sums(theta.data(), team, slopes), gradient);
+  }
+
+  // The sums over all records: of log-likelihoods, then of the coordinates of their gradients.
+  const double* sums(const double* theta, Team& team, double* slopes) noexcept {
     team.sum([&](int thread, int64_t begin, int64_t end) noexcept {
       double* own = slopes + static_cast<size_t>(thread) * workspace(target_);
       kernels_of(target_.model)
-          .log_density(target_.model, target_.records, theta.data(), own, begin, end, tempering_.range,
+          .log_density(target_.model, target_.records, theta, own, begin, end, tempering_.range,
                        partial_.data() + static_cast<size_t>(begin / density_block) * stride_);
       return RatioSum{};
     });
     for (size_t k = 1; k < blocks_; ++k)
       for (size_t j = 0; j < stride_; ++j) partial_[j] += partial_[k * stride_ + j];
+    return partial_.data();
+  }
+
+  // The log density and its gradient from such sums, wherever they were taken.
+  double tempered(const std::vector<double>& theta, const double* sums,
+                  std::vector<double>& gradient) noexcept {
     for (size_t j = 0; j < theta.size(); ++j) gradient[j] = log_prior_slope(target_.prior[j], theta[j]);
     add_own_slopes(target_.prior, theta.data(), scratch_.data(), gradient.data());
     for (size_t j = 0; j < theta.size(); ++j)
-      gradient[j] = tempering_.prior_weight * gradient[j] + tempering_.weight * partial_[j + 1];
-    return tempering_.prior_weight * log_prior(target_.prior, theta.data()) + tempering_.weight * partial_[0];
+      gradient[j] = tempering_.prior_weight * gradient[j] + tempering_.weight * sums[j + 1];
+    return tempering_.prior_weight * log_prior(target_.prior, theta.data()) + tempering_.weight * sums[0];
   }
 
  private:

@@ -13,7 +13,8 @@ from itertools import accumulate
 from typing import Any, Protocol
 
 from ...errors import ClusterError, InvalidArgument, PydpmcError
-from .host import CellHost, MakeSums, NotHeld, combined
+from .grouping import CHANGED
+from .host import CellHost, Facts, MakeSums, NotHeld, combined
 from .session import LOST, ClusterSession, Lost
 
 LOOK = 1.0  # seconds between two looks at whether a worker that has not answered is still there
@@ -24,7 +25,7 @@ class CellSource(Protocol):
     """Where a cell comes from, each time that a worker needs it."""
 
     def load(self, cluster: Cluster, cell: int, address: str, host: Any) -> Any:
-        """Return the future of (units, digest)."""
+        """Return the future of the cell's facts."""
 
 
 class Cluster:
@@ -49,7 +50,7 @@ class Cluster:
         self._hosts: dict[str, tuple[Any, Any]] = {}  # the actor, and the future that keeps it alive
         self._at: dict[int, str] = {}
         self._avoided: set[str] = set()
-        self._facts: dict[int, tuple[int, str]] = {}
+        self._facts: dict[int, Facts] = {}
         self._losses = 0
         self.place()
         counts = [self._facts[cell][0] for cell in sorted(sources)]
@@ -162,12 +163,14 @@ class Cluster:
         """Note that a step ended."""
         self._losses = 0
 
-    def _note(self, cell: int, address: str, facts: tuple[int, str]) -> None:
+    def _note(self, cell: int, address: str, facts: Facts) -> None:
         if self._facts.setdefault(cell, facts) != facts:
             raise ClusterError(
                 f"cell {cell} was read again, and its records are not what they were: its files changed meanwhile. "
                 "Nothing of it was used; what was charged stays charged"
             )
+        if len({mark for _, _, mark in self._facts.values()}) > 1:  # a group could be in two cells
+            raise ClusterError(CHANGED)
         self._at[cell] = address
 
     def _workers(self) -> Mapping[str, int]:

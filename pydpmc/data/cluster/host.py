@@ -22,8 +22,10 @@ from ..packed.opening import data_of
 from ..packed.packing import pack
 from ..packed.sources import File, Source, of_batches
 from ..schema import Schema
+from .grouping import CHANGED, GroupedFiles
 
 Piece = tuple[File, tuple[int, int]]
+Facts = tuple[int, str, str]  # of a cell: its units, the keyed digest of its file, and the mark of the table's labels
 Answer = tuple[str, int, tuple[int, ...], Any]  # session, number of the request, cells that were counted, their sum
 MakeSums = Callable[[Data, Any, int, bytes | None], Any]
 
@@ -39,16 +41,21 @@ class CellHost:
         self._cells: dict[int, Data] = {}
         self._digests: dict[int, str] = {}
         self._sessions: dict[str, dict[int, Any]] = {}
+        self._grouped: tuple[bytes, GroupedFiles] | None = None  # of the table that was loaded last, and its key
 
-    def load(
-        self, cell: int, pieces: Sequence[Piece], schema: Schema, options: dict[str, Any], key: bytes
-    ) -> tuple[int, str]:
-        """Pack a cell from its pieces of Parquet files; return its number of units and the keyed digest of its rows."""
-        return cast("tuple[int, str]", _plainly(self._load, cell, pieces, schema, options, key))
+    def load(self, cell: int, pieces: Sequence[Piece], schema: Schema, options: dict[str, Any], key: bytes) -> Facts:
+        """Pack a cell from its pieces of Parquet files."""
+        return cast("Facts", _plainly(self._load, cell, pieces, schema, options, key))
 
-    def open(self, cell: int, path: str, key: bytes) -> tuple[int, str]:
+    def load_groups(
+        self, cell: int, cells: int, files: Sequence[File], schema: Schema, options: dict[str, Any], key: bytes
+    ) -> Facts:
+        """Pack a cell of a grouped table, of which every worker reads all labels."""
+        return cast("Facts", _plainly(self._load_groups, cell, cells, files, schema, options, key))
+
+    def open(self, cell: int, path: str, key: bytes) -> Facts:
         """Take up a cell that a task packed at this worker, and remove the name of its file."""
-        return cast("tuple[int, str]", _plainly(self._open, cell, path, key))
+        return cast("Facts", _plainly(self._open, cell, path, key))
 
     def prepare(
         self, session: str, make: MakeSums, task: Mapping[str, Any], cells: Mapping[int, tuple[int, bytes | None]]
@@ -73,31 +80,43 @@ class CellHost:
             found[cell] = mac.hexdigest()
         return found
 
-    def _load(
-        self, cell: int, pieces: Sequence[Piece], schema: Schema, options: dict[str, Any], key: bytes
-    ) -> tuple[int, str]:
+    def _load(self, cell: int, pieces: Sequence[Piece], schema: Schema, options: dict[str, Any], key: bytes) -> Facts:
         def batches(size: int) -> Any:
             for file, rows in pieces:
                 yield from file.batches(schema, size, rows)
 
+        return self._packed(cell, Source(batches), schema, options, key)
+
+    def _load_groups(
+        self, cell: int, cells: int, files: Sequence[File], schema: Schema, options: dict[str, Any], key: bytes
+    ) -> Facts:
+        if self._grouped is None or self._grouped[0] != key:
+            self._grouped = key, GroupedFiles(files, schema, cells, key)
+        grouped = self._grouped[1]
+        units, digest, _ = self._packed(cell, Source(grouped.batches(cell)), schema, options, key)
+        if units != grouped.units(cell):
+            raise ClusterError(CHANGED)
+        return units, digest, grouped.mark
+
+    def _packed(self, cell: int, source: Source, schema: Schema, options: dict[str, Any], key: bytes) -> Facts:
         with tempfile.TemporaryFile() as unnamed:
             file = cast("BinaryIO", unnamed)
-            made = pack(file, schema, Source(batches), options, Path(tempfile.gettempdir()), lambda _: None)
+            made = pack(file, schema, source, options, Path(tempfile.gettempdir()), lambda _: None)
             return self._keep(cell, file, made.header, key)
 
-    def _open(self, cell: int, path: str, key: bytes) -> tuple[int, str]:
+    def _open(self, cell: int, path: str, key: bytes) -> Facts:
         with open(path, "rb") as file:
             os.unlink(path)
             header, *_ = read_header(file, Path(path))
             return self._keep(cell, file, header, key)
 
-    def _keep(self, cell: int, file: BinaryIO, header: dict[str, Any], key: bytes) -> tuple[int, str]:
+    def _keep(self, cell: int, file: BinaryIO, header: dict[str, Any], key: bytes) -> Facts:
         digest = digest_of(file, file.seek(0, 2), key).hex()
         data = data_of(MappedFile(file, header, digest))
         self._cells[cell], self._digests[cell] = data, digest
         for prepared in self._sessions.values():
             prepared.pop(cell, None)
-        return data.public.n, digest
+        return data.public.n, digest, ""
 
     def _prepare(
         self, session: str, make: MakeSums, task: Mapping[str, Any], cells: Mapping[int, tuple[int, bytes | None]]

@@ -15,7 +15,7 @@ from ..cells import cuts
 from ..columns import of_values
 from ..data import Data
 from ..packed.reading import MOST_CELLS, public_options
-from ..packed.sources import Source
+from ..packed.sources import File, Source
 from ..schema import Schema
 from .cluster import Cluster
 from .host import Piece, pack_partition
@@ -35,6 +35,20 @@ class ParquetCell:
     def load(self, cluster: Cluster, cell: int, address: str, host: Any) -> Any:
         """Let a worker read its rows."""
         return host.load(cell, self.pieces, self.schema, self.options, cluster.key)
+
+
+@dataclass(frozen=True)
+class GroupedCell:
+    """Groups of Parquet files."""
+
+    files: Sequence[File]
+    cells: int
+    schema: Schema
+    options: dict[str, Any]
+
+    def load(self, cluster: Cluster, cell: int, address: str, host: Any) -> Any:
+        """Let a worker find its groups."""
+        return host.load_groups(cell, self.cells, self.files, self.schema, self.options, cluster.key)
 
 
 @dataclass(frozen=True)
@@ -74,6 +88,9 @@ def parquet_on_cluster(
     _require_client(client, insecure)
     options, rows = public_options(given_options), source.rows or 0
     count = len(client.nthreads()) if cells is None else whole(cells, "cells", most=MOST_CELLS)
+    if schema.group is not None:
+        grouped = GroupedCell(source.files, count, schema, options)
+        return _on_cluster(client, dict.fromkeys(range(count), grouped), schema, options, timeout, count)
     sizes = [file.facts()[1] for file in source.files]
     made = {
         cell: ParquetCell(_pieces(source, sizes, units), schema, options)
@@ -106,6 +123,11 @@ def from_dask(
     absent = [name for name in schema.wanted if name not in list(frame.columns)]
     if absent:
         raise SchemaError(f"column {absent[0]!r} is not in the table, which has {list(map(str, frame.columns))}")
+    if schema.group is not None:
+        raise InvalidArgument(
+            "group: the records of a group may be in several partitions of a Dask frame; write it with to_parquet, and "
+            "read that with Data.from_parquet(..., client=client), which brings groups together"
+        )
     options = public_options(given_options)
     delayed = enumerate(frame[schema.wanted].to_delayed())
     parts = {cell: PartitionCell(part, schema, options) for cell, part in delayed}
@@ -115,11 +137,6 @@ def from_dask(
 def _on_cluster(
     client: Any, sources: Mapping[int, Any], schema: Schema, options: dict[str, Any], timeout: float, cells: int
 ) -> Data:
-    if schema.group is not None:
-        raise InvalidArgument(
-            "group: on a cluster the records of a group would have to be brought together first, which is not done; "
-            "pack the table on one machine (cache=...), which takes groups"
-        )
     data = schema.of_columns({name: of_values([]) for name in schema.wanted}, **options)
     cluster = Cluster(client, sources, cells, positive(timeout, "timeout"))
     data._public = dataclasses.replace(data.public, n=cluster.units)

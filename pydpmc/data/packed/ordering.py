@@ -53,7 +53,7 @@ class GroupOrder:
         codes = label_codes(column)
         first = np.unique(codes, return_index=True)[1]
         found = np.empty(len(first), dtype=SEEN)
-        digests = b"".join(self._digest(canonical(_value(column, int(i)))) for i in first)
+        digests = b"".join(self._digest(spelt_label(column, int(i))) for i in first)
         found["high"], found["low"] = np.frombuffer(digests, dtype="<u8").reshape(-1, 2).T
         found["row"] = self.rows + first
         self._seen.write(found.tobytes())
@@ -106,8 +106,8 @@ class GroupOrder:
             place = self._start[leader] + rank
             yield place if self._most is None else np.where(rank < self._most, place, -1)
 
-    def _digest(self, key: Key) -> bytes:
-        return hashlib.blake2b(_spelt(key).encode("utf-8", "surrogatepass"), digest_size=16, key=self._key).digest()
+    def _digest(self, spelt: str) -> bytes:
+        return hashlib.blake2b(spelt.encode("utf-8", "surrogatepass"), digest_size=16, key=self._key).digest()
 
     def _leaders(self, size: int = CHUNK) -> Iterator[Whole]:
         """Yield the first row of the group of every row."""
@@ -131,6 +131,11 @@ class GroupOrder:
 
     def _numbers(self, dtype: Any) -> Any:
         return np.memmap(self._spool(), dtype=dtype, mode="w+", shape=(max(self.rows, 1),))
+
+
+def spelt_label(column: RawColumn, i: int) -> str:
+    """Spell the label of one record; equal labels, and no others, are spelt alike."""
+    return _spelt(canonical(_value(column, i)))
 
 
 def _value(column: RawColumn, i: int) -> Any:

@@ -57,13 +57,17 @@ class File:
 
     def batches(self, schema: Schema, size: int, rows: tuple[int, int] | None = None) -> Iterator[Raw]:
         """Yield the raw columns of this file's records, or of some of them."""
+        yield from map(schema.raw, self.tables(schema.wanted, size, rows))
+
+    def tables(self, wanted: Sequence[str], size: int, rows: tuple[int, int] | None = None) -> Iterator[Any]:
+        """Yield the wanted columns of this file's records, or of some of them, as tables of pyarrow."""
         pa = require("pyarrow", "dataframes", f"reading {self.path.name}")
-        wanted = [name for name in schema.wanted if name not in self.folders]
-        for table in parquet_batches(self.path, self.stream(), wanted, size, rows):
+        within = [name for name in wanted if name not in self.folders]
+        for table in parquet_batches(self.path, self.stream(), within, size, rows):
             whole = table
-            for name in set(schema.wanted) & set(self.folders):
+            for name in set(wanted) & set(self.folders):
                 whole = whole.append_column(name, pa.array([self.folders[name]] * table.num_rows))
-            yield schema.raw(whole)
+            yield whole
 
 
 def rows_of_a_batch(schema: Schema) -> int:

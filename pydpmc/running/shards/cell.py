@@ -15,9 +15,11 @@ from ...data.data import Data
 from ...samplers.base import batch_arguments
 from ...samplers.batches.gap_tables import most_members
 from ...samplers.conjugate.noised_sums import exact_sum
+from .exact_doubles import digits_of
 
 Sums = npt.NDArray[np.int64]
 BLOCK = 4096
+FEWEST_ROWS = 20_000  # for a second thread: to wake one takes longer than to read so few
 
 
 class CellSums:
@@ -57,6 +59,7 @@ class CellSums:
 
     def __call__(self, wanted: Mapping[str, Any], threads: int) -> Sums:
         """Return the exact sums that a step wants."""
+        threads = min(threads, 1 + len(self._data._rows) // FEWEST_ROWS)
         if self._kind == "gradient":
             return self._shard.gradient(wanted["thetas"], **self._task["grid"], threads=threads)
         if self._kind == "query":
@@ -65,6 +68,9 @@ class CellSums:
             )
         if self._kind == "ratio":
             return self._shard.ratio(wanted["states"], **self._task["grid"], threads=threads)
+        if self._kind == "density":
+            found = self._shard.density(wanted["thetas"], loglik_range=self._task["loglik_range"], threads=threads)
+            return digits_of(found)
         if self._kind == "look":
             return self._looks.sums(**wanted, threads=threads, block=BLOCK)
         return self._statistics()

@@ -10,6 +10,7 @@ import numpy as np
 from ... import _core
 from ...errors import InvalidArgument
 from .cell import Sums, cell_sums
+from .nuts import NutsSteps
 
 HEADROOM = 2.0**61
 KNOWN = {"columns", "has_target", "model", "intercept", "constants", "prior", "group_start", "squares"}
@@ -121,12 +122,11 @@ class ShardedCore:
         task = {"kind": "look", "target": facts, "changes": getattr(rows, "changes", ())}
         return Looks(run, self._cells.start(cell_sums, task, None))
 
-    def NutsRun(self, *_: Any, **__: Any) -> Any:
-        """Refuse: sums of doubles depend on their order."""
-        raise InvalidArgument(
-            "sampler: NUTS and PosteriorSample sum doubles in the order of the records, which cells do not have; use "
-            "Langevin, Newton or a gradient sampler, or data in one cell on one machine"
-        )
+    def NutsRun(self, target: ShardTarget, chains: Any, **options: Any) -> NutsSteps:
+        """Return a run of NUTS."""
+        run = _core.NutsRun(target.of_core, chains, **options)
+        task = _task("density", target, loglik_range=options["loglik_range"])
+        return NutsSteps(run, self._cells.start(cell_sums, task, None), len(chains.init))
 
     def statistics_sum(self, settings: Any, rows: Any, unit: float) -> Sums:
         """Return the exact sums of a conjugate run."""

@@ -9,19 +9,7 @@ from pydpmc import _core
 from pydpmc.data.cells import cuts, part_of
 from pydpmc.errors import InvalidArgument, WrongType
 
-CELLS = (2, 5, 1024)
-ALL_RECORDS = {
-    "SGLD": dp.SGLD(steps=6, sampling="full"),
-    "SGFS": dp.SGFS(steps=6),
-    "Barker": dp.Barker(steps=6),
-    "Langevin": dp.Langevin(draws=2, steps=6),
-    "Newton": dp.Newton(),
-    "Hybrid": dp.Hybrid(dp.Newton(), dp.SGLD(steps=5, sampling="full")),
-}
-SAMPLED = {
-    "SGLD": dp.SGLD(steps=20, sampling="poisson", batch_size=90),
-    "SGHMC": dp.SGHMC(steps=20, sampling="poisson", batch_size=90),
-}
+CELLS = (1, 2, 5, 1024)
 
 
 def plan_of(data, sampler, **options):
@@ -33,12 +21,10 @@ def both(storage="float64", **options):
     return scheme.data(whole, storage=storage), dp.Data.from_batches([whole], scheme, storage=storage, progress=False)
 
 
-@pytest.mark.parametrize(
-    ("sampler", "storage"), list(zip(ALL_RECORDS, 2 * ["float32", "fixed16", "float64"], strict=True))
-)
-def test_all_records_give_the_same_draws_in_any_number_of_cells(sampler, storage):
-    memory, mapped = both(storage)
-    plan = plan_of(memory, ALL_RECORDS[sampler])
+@pytest.mark.parametrize("sampler", clusters.ALL_RECORDS)
+def test_all_records_give_the_same_draws_in_any_number_of_cells(sampler):
+    memory, mapped = both(clusters.STORAGES[len(sampler) % 3])
+    plan = clusters.plan_of(memory, sampler)
     wanted = clusters.draws(plan, memory)
     np.testing.assert_array_equal(clusters.draws(plan, mapped), wanted)
     for cells in (2, 5, 40):
@@ -46,31 +32,23 @@ def test_all_records_give_the_same_draws_in_any_number_of_cells(sampler, storage
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sampler", SAMPLED)
-def test_samples_of_a_thousand_cells(sampler):
-    memory, mapped = both("float32")
-    plan = plan_of(memory, SAMPLED[sampler], chains=2)
-    found = clusters.draws(plan, memory.in_cells(1024))
-    np.testing.assert_array_equal(clusters.draws(plan, mapped.in_cells(1024)), found)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("storage", ["float64", "float32", "fixed16"])
-@pytest.mark.parametrize("sampler", ALL_RECORDS)
-def test_all_records_give_the_same_draws_in_a_thousand_cells(sampler, storage):
+@pytest.mark.parametrize("storage", clusters.STORAGES)
+@pytest.mark.parametrize("sampler", clusters.EVERY)
+def test_memory_files_and_threads_give_the_same_draws_in_as_many_cells(sampler, storage):
     memory, mapped = both(storage)
-    plan = plan_of(memory, ALL_RECORDS[sampler])
-    wanted = clusters.draws(plan, memory)
+    plan = clusters.plan_of(memory, sampler)
+    alone = clusters.draws(plan, memory)
     for cells in CELLS:
-        np.testing.assert_array_equal(clusters.draws(plan, memory.in_cells(cells)), wanted)
-        np.testing.assert_array_equal(clusters.draws(plan, mapped.in_cells(cells)), wanted)
+        found = clusters.draws(plan, memory.in_cells(cells), threads=1)
+        np.testing.assert_array_equal(clusters.draws(plan, mapped.in_cells(cells), threads=2), found)
+        if cells == 1 or sampler in clusters.ALL_RECORDS:
+            np.testing.assert_array_equal(found, alone)
 
 
-@pytest.mark.parametrize("sampler", SAMPLED)
-def test_samples_belong_to_cells(sampler):
+@pytest.mark.parametrize("sampler", ["SGLD, samples", "SGHMC, samples", "DPVI, samples", "NUTS"])
+def test_samples_and_sums_of_doubles_belong_to_cells(sampler):
     memory, mapped = both("float32")
-    plan = plan_of(memory, SAMPLED[sampler], chains=2)
-    assert plan.settings.sampling == "poisson"
+    plan = clusters.plan_of(memory, sampler)
     one = clusters.draws(plan, memory)
     np.testing.assert_array_equal(clusters.draws(plan, mapped), one)
     seen = [one]
@@ -79,6 +57,8 @@ def test_samples_belong_to_cells(sampler):
         np.testing.assert_array_equal(clusters.draws(plan, mapped.in_cells(cells)), found)
         assert not any(np.array_equal(found, other) for other in seen)
         seen.append(found)
+    if sampler == "NUTS":  # the same trajectories, but for the rounding of sums
+        np.testing.assert_allclose(seen[1:], [one] * 3, rtol=1e-6)
 
 
 def test_groups_stay_whole():
@@ -118,7 +98,6 @@ def test_more_records_than_declared_and_none_at_all():
     [
         (dp.SGLD(steps=5, sampling="without_replacement", batch_size=20), "fixed size"),
         (dp.Barker(steps=5, batch_size=200), "minibatch"),
-        (dp.PosteriorSample(draws=1), "order of the records"),
     ],
 )
 def test_what_cells_cannot_do_is_refused(sampler, words):
