@@ -64,6 +64,8 @@ def run(arguments: Namespace) -> None:
         _check_levels(study, data, arguments.check_levels, planned.adjacency, options.get("ledger"))
     with study.file.errors_at("run"):
         post = planned.run(data, progress=not arguments.quiet, **options)
+    if data._cluster is not None:
+        data._cluster.leave()
     _write(study, post)
     if post.ledger_entry is not None:
         run_of, left = (post.ledger_entry[key] for key in ("run", "epsilon left after this run"))

@@ -152,6 +152,11 @@ def _codes(values: Any, levels: Sequence[Any], missing_values: Sequence[str]) ->
         raise InvalidArgument(
             "values: the target of a Data is counted record by record, but this Data has no target or protects groups"
         )
+    if values._cluster is not None:
+        raise InvalidArgument(
+            "values: the records of this Data are at the workers of a cluster, where nothing is counted; use a Data on "
+            "one machine"
+        )
     target = labels(values._rows, public.width, True)
     known = (target >= 0) & (target < len(levels)) & (target == np.floor(target))
     return np.where(known, np.where(known, target, 0.0), -1.0).astype(np.int64)

@@ -138,6 +138,10 @@ class DPEstimator(BaseEstimator):  # type: ignore[misc]
             columns=None if names is None else list(names),
             public_n=self.public_n,
         )
+        self._fit_data(data, model, self._stated_assumptions())
+
+    def _fit_data(self, data: Data, model: Model, assumptions: tuple[str, ...]) -> None:
+        """Plan and run on records that are bounded already, wherever they are."""
         sampler = self._open_sampler() if self.sampler is None and not self.private else self.sampler
         budget: dict[str, Any] = {"epsilon": self.epsilon, "delta": self.delta} if self.private else {}
         planned = plan(
@@ -147,7 +151,7 @@ class DPEstimator(BaseEstimator):  # type: ignore[misc]
             adjacency=self.adjacency,  # type: ignore[arg-type]
             chains=self.chains,
             private=self.private,
-            assumptions=self._stated_assumptions(),
+            assumptions=assumptions,
             purpose="prediction",
             **budget,
         )
@@ -168,7 +172,11 @@ class DPEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _stated_assumptions(self) -> tuple[str, ...]:
         """Return the assumptions of the guarantee that only the caller can check."""
-        return () if self.prepared_by_record else (PREPARED_BY_RECORD,)
+        return self._of_preparation(None)
+
+    def _of_preparation(self, schema: Any) -> tuple[str, ...]:
+        """Return what is assumed of the steps before this one: nothing of a schema, which encodes record by record."""
+        return () if self.prepared_by_record or schema is not None else (PREPARED_BY_RECORD,)
 
     def _rows_to_score(self, X: Any, y: Any) -> tuple[Floats, Floats]:
         """Return features, and targets as the model has them; NaN where there is none. No record raises an error."""

@@ -10,12 +10,13 @@ from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from ..data.columns import RawColumn
+from ..data.data import Data
 from ..data.schema.levels import level_codes
 from ..errors import InvalidArgument
 from ..models import LogisticRegression, Model, SoftmaxRegression
 from ..samplers import SGLD
 from .base import DPEstimator, Floats
-from .inputs import features, target_column
+from .inputs import declared_table, features, target_column
 from .scores import Integers, Scored, alike_alone
 
 TINY = 1e-300  # a probability below it has this one's logarithm
@@ -51,8 +52,10 @@ class _DPClassifier(Scored, ClassifierMixin, DPEstimator):  # type: ignore[misc]
     def _model(self, count: int) -> Model:
         raise NotImplementedError
 
-    def fit(self, X: Any, y: Any) -> Any:
-        """Draw from the private posterior given X and y."""
+    def fit(self, X: Any, y: Any = None) -> Any:
+        """Draw from the private posterior given X and y, or given a ``Data``, which may be on a cluster."""
+        if isinstance(X, Data):
+            return self._fit_declared(declared_table(self, X, y))
         table = features(self, X, y)
         labels = target_column(y, len(table))
         self.classes_ = _labels_of(y) if self.classes is None else np.array(sorted(self.classes))
@@ -60,6 +63,14 @@ class _DPClassifier(Scored, ClassifierMixin, DPEstimator):  # type: ignore[misc]
             raise InvalidArgument("y holds one class only; a classifier needs two: declare them with classes=")
         model = self._model(len(self.classes_))
         self._fit(table, self._targets(labels), model, (0.0, len(self.classes_) - 1.0))
+        return self
+
+    def _fit_declared(self, data: Data) -> Any:
+        levels = data.public.target_levels if self.classes is None else sorted(self.classes)
+        if levels is None or len(levels) < 2:
+            raise InvalidArgument("classes must be declared, in the order of the target's codes 0, 1, ... in this Data")
+        self.classes_ = np.array(levels)
+        self._fit_data(data, self._model(len(levels)), self._of_preparation(data.schema))
         return self
 
     def _stated_assumptions(self) -> tuple[str, ...]:
@@ -126,8 +137,8 @@ class DPLogisticRegression(_DPClassifier):
     (True, True)
     """
 
-    def fit(self, X: Any, y: Any) -> Any:
-        """Draw from the private posterior given X and y."""
+    def fit(self, X: Any, y: Any = None) -> Any:
+        """Draw from the private posterior given X and y, or given a ``Data``, which may be on a cluster."""
         super().fit(X, y)
         self.coef_ = self._mean_draw("beta")[None, :]
         self.intercept_ = self._mean_draw("intercept") if self.fit_intercept else np.zeros(1)
@@ -158,8 +169,8 @@ class DPSoftmaxRegression(_DPClassifier):
     1.0
     """
 
-    def fit(self, X: Any, y: Any) -> Any:
-        """Draw from the private posterior given X and y."""
+    def fit(self, X: Any, y: Any = None) -> Any:
+        """Draw from the private posterior given X and y, or given a ``Data``, which may be on a cluster."""
         super().fit(X, y)
         count = len(self.classes_)
         self.coef_ = self._mean_draw("beta").reshape(count, -1)

@@ -14,6 +14,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from ..data.columns import RawColumn
+from ..data.data import Data
 from ..data.frames import frame_columns, is_frame
 from ..data.matrix import label_column, number_array
 from ..errors import InvalidArgument, PydpmcError, WrongType
@@ -41,6 +42,19 @@ def features(estimator: Any, X: Any, y: Any = "no_validation", reset: bool = Tru
         shaped = X if hasattr(X, "shape") else checked  # of a list scikit-learn would count the first record's values
         validate_data(estimator, shaped, y, skip_check_array=True, reset=reset)
     return checked
+
+
+def declared_table(estimator: Any, data: Data, y: Any) -> Data:
+    """Return a `Data` that takes the place of X and y; refuse what it declares itself."""
+    twice = [name for name in ("row_norm", "x_bounds", "public_n") if getattr(estimator, name) is not None]
+    if y is not None or twice:
+        name = "y" if y is not None else twice[0]
+        raise InvalidArgument(f"{name}: a Data declares it itself; leave it out of the estimator, or give X as a table")
+    if not data.public.has_target:
+        raise InvalidArgument("X: this Data has no target")
+    estimator.n_features_in_ = data.public.width
+    vars(estimator).pop("feature_names_in_", None)  # what is predicted for has the columns of Schema.encode, an array
+    return data
 
 
 def target_column(y: Any, records: int) -> RawColumn:

@@ -8,12 +8,13 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from ..data.columns import RawColumn, numbers
+from ..data.data import Data
 from ..data.public import target_bounds
 from ..errors import InvalidArgument
 from ..models import HuberRegression, Model, PoissonRegression
 from ..samplers import Barker
 from .base import DPEstimator, Floats
-from .inputs import features, target_column
+from .inputs import declared_table, features, target_column
 from .scores import Integers, Scored, alike_alone
 
 MOST_POINTS = 256  # points per record: more of them reduce the rounding and do not increase the relative noise
@@ -48,19 +49,26 @@ class _DPRegressor(Scored, RegressorMixin, DPEstimator):  # type: ignore[misc]
     def _model(self, bounds: tuple[float, float]) -> Model:
         raise NotImplementedError
 
-    def fit(self, X: Any, y: Any) -> Any:
-        """Draw from the private posterior given X and y."""
-        table = features(self, X, y)
-        target = numbers(target_column(y, len(table)))
+    def fit(self, X: Any, y: Any = None) -> Any:
+        """Draw from the private posterior given X and y, or given a ``Data``, which may be on a cluster."""
         if self.y_bounds is None:
             raise InvalidArgument(
                 "y_bounds must be declared, as public bounds of the target that were not learned from it"
             )
         bounds = target_bounds(self.y_bounds)
-        self._fit(table, target, self._model(bounds), bounds)
+        if isinstance(X, Data):
+            self._fit_declared(declared_table(self, X, y), bounds)
+        else:
+            table = features(self, X, y)
+            self._fit(table, numbers(target_column(y, len(table))), self._model(bounds), bounds)
         self.coef_ = self._mean_draw("beta")
         self.intercept_ = float(self._mean_draw("intercept")[0]) if self.fit_intercept else 0.0
         return self
+
+    def _fit_declared(self, data: Data, bounds: tuple[float, float]) -> None:
+        if data.public.y_bounds != bounds:
+            raise InvalidArgument(f"y_bounds are {data.public.y_bounds} in this Data, not {bounds}; give the same")
+        self._fit_data(data, self._model(bounds), self._of_preparation(data.schema))
 
     def _targets(self, column: RawColumn) -> Floats:
         found = numbers(column)

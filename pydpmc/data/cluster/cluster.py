@@ -82,10 +82,11 @@ class Cluster:
                     self.lose(address)
         return combined(key, marks)
 
-    def close(self) -> None:
-        """Let the workers forget the records."""
+    def leave(self) -> None:
+        """Let the workers forget the records, and end the connection."""
         self._hosts.clear()
         self._at.clear()
+        self.client.close()
 
     def host(self, address: str) -> Any:
         """Return the actor at a worker; start one if there is none."""

@@ -77,6 +77,9 @@ class CellHost:
         for cell in cells:
             mac = hmac.new(key, b"cell", "sha256")
             mac.update(self._cells[cell]._rows.data.cast("B"))
+            starts = self._cells[cell]._group_start
+            if starts is not None:
+                mac.update(b"groups" + starts.tobytes())
             found[cell] = mac.hexdigest()
         return found
 

@@ -163,6 +163,82 @@ def test_errors_of_workers_hold_no_values(client, tmp_path):
     assert "that can be read" in str(caught.value)
 
 
+def test_an_estimator_takes_the_place_of_plan_and_run(data, memory, tmp_path):
+    from pydpmc.sklearn import DPLogisticRegression
+
+    ledger = dp.Ledger(tmp_path / "study.ledger", epsilon=3.0, delta=1e-6)
+    options = {"classes": [0, 1], "sampler": dp.Newton(), "random_state": 3, "anyway": True}
+    found = DPLogisticRegression(**options).fit(data)
+    wanted = DPLogisticRegression(**options).fit(memory)
+    np.testing.assert_array_equal(found.coef_, wanted.coef_)
+    assert found.n_features_in_ == data.public.width
+    private = DPLogisticRegression(classes=[0, 1], sampler=dp.Newton(), ledger=ledger, anyway=True).fit(data)
+    assert (
+        private.guarantee_.assumptions
+        == dp.plan(  # a schema encodes record by record, and the classes are declared
+            dp.LogisticRegression(), data.public, dp.Newton(), epsilon=1.0, delta=1e-6
+        ).guarantee.assumptions
+    )
+    assert [entry.finished for entry in ledger.history()] == [True]
+
+
+def test_shares_of_a_table_on_a_cluster_are_refused_before_a_charge(data, tmp_path):
+    ledger = dp.Ledger(tmp_path / "study.ledger", epsilon=3.0, delta=1e-6)
+    with pytest.raises(InvalidArgument, match="workers of a cluster"):
+        dp.private_shares(data, [0, 1], epsilon=0.1, ledger=ledger)
+    assert not ledger.history()
+
+
+STUDY = """
+[data]
+path = "{folder}"
+cells = 5
+[cluster]
+scheduler = "{scheduler}"
+ca = "ca.pem"
+certificate = "cert.pem"
+key = "key.pem"
+[schema]
+target = "y"
+missing = "drop"
+row_norm = 1.0
+[schema.columns]
+x0 = {{kind = "number", low = -2, high = 2}}
+x1 = {{kind = "number", low = -2, high = 2}}
+x2 = {{kind = "number", low = -2, high = 2}}
+y = {{kind = "binary", positive = 1}}
+[model]
+type = "LogisticRegression"
+[sampler]
+type = "Newton"
+[budget]
+epsilon = 1.0
+delta = 1e-6
+[run]
+ledger = "study.ledger"
+anyway = true
+[output]
+posterior = "post.npz"
+report = "post.html"
+"""
+
+
+def test_a_study_file_names_the_cluster(client, folder, tmp_path):
+    from pydpmc.cli.main import main
+
+    security = client.security
+    for name, text in (("ca", "tls_ca_file"), ("cert", "tls_client_cert"), ("key", "tls_client_key")):
+        (tmp_path / f"{name}.pem").write_text(getattr(security, text))
+    text = STUDY.format(folder=folder, scheduler=client.scheduler.address)
+    (tmp_path / "study.toml").write_text(text)
+    dp.Ledger(tmp_path / "study.ledger", epsilon=3.0, delta=1e-5)
+    assert main(["run", str(tmp_path / "study.toml"), "--quiet"]) == 0
+    (entry,) = dp.Ledger(tmp_path / "study.ledger").history()
+    assert entry.finished
+    assert dp.Posterior.load(tmp_path / "post.npz").guarantee.epsilon(1e-6) <= 1.0
+    assert (tmp_path / "post.html").stat().st_size > 1000
+
+
 def test_what_clusters_refuse(client, folder, data):
     with pytest.raises(WrongType, match="client must be"):
         dp.Data.from_parquet(folder, clusters.schema(), client="tls://host:1")
