@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from .. import samplers
 from ..errors import PydpmcError
 from ..samplers.base import Sampler
-from ..samplers.outlook import Outlook, outlook_of
+from ..samplers.outlook import LEAST_COVERAGE, Outlook, outlook_of
 from ..samplers.request import Request, refuse_groups_without_proof
 
 PURPOSES = ("posterior", "prediction", "point")
@@ -18,6 +18,7 @@ PURPOSES = ("posterior", "prediction", "point")
 FIRST: tuple[type[Sampler], ...] = (*reversed(samplers.OF_SOME_MODELS), samplers.Langevin, samplers.SGLD)
 KINDS = (*FIRST, *(kind for kind in samplers.ALL if kind not in FIRST))
 PATIENCE, PER_DECADE = 30.0, 0.15  # a run ten times as long must be 15 % better
+MOSTLY_NOISE = 2.0  # variance over that without privacy
 TIE = 0.02  # what intervals that are twice as wide as they need be count, where something else is compared
 
 
@@ -58,15 +59,22 @@ def candidates(request: Request, purpose: str) -> list[Candidate]:
 
 def _tried(request: Request, kind: type[Sampler], purpose: str) -> Candidate:
     sampler = kind()
-    if purpose == "posterior" and not kind.has_coverage:
-        return Candidate(sampler, refusal=f"intervals of {kind.__name__} may be too narrow: choose it by name")
     try:
         sampler = kind.candidate(request, purpose)
         refuse_groups_without_proof(sampler, request.public)
         settings = sampler.choose(dataclasses.replace(request, sampler=sampler, rough=True))
-        return Candidate(sampler, outlook_of(settings, request.model, request.public, request.n, request.chains))
+        found = outlook_of(settings, request.model, request.public, request.n, request.chains)
     except (PydpmcError, ArithmeticError) as error:
         return Candidate(sampler, refusal=str(error))
+    if purpose == "posterior" and not kind.has_coverage and not _noise_outweighs(found):
+        return Candidate(sampler, refusal=f"intervals of {kind.__name__} may be too narrow: choose it by name")
+    return Candidate(sampler, found)
+
+
+def _noise_outweighs(outlook: Outlook) -> bool:
+    """Return whether intervals are made of privacy's noise, which they contain, rather than of an approximation."""
+    covers = outlook.coverage is not None and outlook.coverage >= LEAST_COVERAGE
+    return covers and outlook.width is not None and outlook.width**2 >= MOSTLY_NOISE
 
 
 def usable(found: list[Candidate]) -> Iterator[Candidate]:

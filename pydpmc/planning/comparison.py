@@ -28,14 +28,20 @@ if TYPE_CHECKING:
 
 Made = TypeVar("Made")
 MOST_CHARACTERS = 90
-HEADINGS = ("sampler", "error", "width", "draws", "seconds", "verdict")
+HEADINGS = ("sampler", "error", "if far", "width", "draws", "seconds", "verdict")
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
 UNITS = "error, and width of 90 % intervals in units of the posterior without privacy (1: as without privacy)"
+IF_FAR = "if far: the error if the truth is twice as far from the prior's centre as the prior expects; it decides"
+BEYOND = "also if the truth is farther from the prior's centre than the prior expects"
 WHY = {
-    "posterior": "its intervals are expected to be the narrowest that cover",
-    "prediction": "its predictions are expected to be the nearest",
-    "point": "its estimates are expected to be the nearest to the truth",
+    "posterior": f"its intervals are expected to be the narrowest that cover, {BEYOND}",
+    "prediction": f"its predictions are expected to be the nearest, {BEYOND}",
+    "point": f"its estimates are expected to be the nearest to the truth, {BEYOND}",
 }
+APPROXIMATE = (
+    "others would lean on the prior and miss a truth beyond it; its intervals ignore correlations between "
+    "coefficients, which the noise outweighs here"
+)
 
 
 @dataclass(frozen=True)
@@ -73,15 +79,17 @@ class Comparison:
             return "No sampler is proven for this model within this budget."
         if rows[0].outlook is None or rows[0].outlook.error is None:
             return f"{rows[0].name} was taken, the first that is proven: public facts allow no forecast."
-        alone = "the only one that is proven here" if len(rows) == 1 else WHY[self.purpose]
-        return f"{rows[0].name} was taken: {alone}."
+        if len(rows) == 1:
+            return f"{rows[0].name} was taken: the only one that is proven here."
+        approximate = self.purpose == "posterior" and not rows[0].sampler.has_coverage
+        return f"{rows[0].name} was taken: {APPROXIMATE if approximate else WHY[self.purpose]}."
 
     def table(self) -> str:
         """Return the table of candidates that were not refused, and which is taken."""
         rows = [HEADINGS, *self.rows()]
         widths = [max(len(row[k]) for row in rows) for k in range(len(HEADINGS))]
         lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-        return "\n".join([*lines, f"({UNITS})", self.why()])
+        return "\n".join([*lines, f"({UNITS};", f"{IF_FAR})", self.why()])
 
     def __str__(self) -> str:
         refused = [f"  {one.name}: {first_sentence(one.refusal)}" for one in self.candidates if one.outlook is None]
@@ -92,7 +100,7 @@ class Comparison:
         body = "".join(
             "<tr>" + "".join(f"<td>{visible_html(cell)}</td>" for cell in row) + "</tr>" for row in self.rows()
         )
-        note = f"<p>{visible_html(self.why())} {visible_html(UNITS)}.</p>"
+        note = f"<p>{visible_html(self.why())} {visible_html(UNITS)}; {visible_html(IF_FAR)}.</p>"
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{note}"
 
     def over_epsilon(self, epsilons: tuple[float, ...] = EPSILONS) -> dict[str, list[float]]:
@@ -168,7 +176,8 @@ def _cells(one: Candidate) -> tuple[str, ...]:
     assert outlook is not None
     verdict = str(usefulness(outlook.to_dict()))
     draws = "-" if outlook.effective_draws is None else f"{outlook.effective_draws:,.0f}"
-    return (one.name, _number(outlook.error), _number(outlook.width), draws, _seconds(outlook.seconds), verdict)
+    figures = (_number(value) for value in (outlook.error, outlook.far_error, outlook.width))
+    return (one.name, *figures, draws, _seconds(outlook.seconds), verdict)
 
 
 def _seconds(value: float | None) -> str:

@@ -63,7 +63,7 @@ def helps(plan: Plan) -> list[str]:
 
 def _loss(outlook: Outlook) -> float:
     """Return how wide intervals are, and more where that is little because without privacy they were wide too."""
-    width = outlook.score("posterior")
+    width = outlook.reach
     if outlook.hopeless is not None or outlook.error is None or outlook.prior_error is None:
         return HOPELESS
     learned = 1.0 - min(1.0, outlook.error / outlook.prior_error) ** 2
@@ -72,7 +72,7 @@ def _loss(outlook: Outlook) -> float:
 
 
 def _figure(outlook: Outlook) -> str:
-    width = outlook.score("posterior")
+    width = outlook.reach
     few = f", {outlook.effective_draws:,.0f} effective draws" if outlook.is_chain and outlook.effective_draws else ""
     prior = "" if outlook.prior_error is None else f" (the prior alone: {outlook.prior_error:.2g})"
     return f"intervals about {width:.2g} times as wide as without privacy{prior}{few}"

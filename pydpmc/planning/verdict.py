@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 FEWEST_DRAWS = 20.0
 USEFUL_WIDTH, AS_WIDE = 3.0, 1.05
 FROM_RECORDS = 0.5  # of the posterior's precision
-NO_BETTER_THAN_PRIOR, KNOWN = 0.97, 1.02
+NO_BETTER_THAN_PRIOR, KNOWN, FAR = 0.97, 1.02, 2.0
 
 
 class Usefulness(NamedTuple):
@@ -39,7 +39,12 @@ def usefulness(outlook: Mapping[str, Any]) -> Usefulness:
         return Usefulness("do not use", f"the chain can make about {max(effective, 1.0):.2g} effective draws")
     if error is None:
         return Usefulness("unknown", "a forecast needs declared bounds and a public number of records")
-    if prior_error is not None and prior_error > KNOWN and error > NO_BETTER_THAN_PRIOR * prior_error:
+    far_error = outlook.get("far_error") or 1e300
+    if (
+        prior_error is not None
+        and prior_error > KNOWN
+        and min(error, far_error / FAR) > NO_BETTER_THAN_PRIOR * prior_error
+    ):
         return Usefulness("do not use", "the estimates are no better than the prior alone")
     if share is not None and share < FROM_RECORDS:
         return Usefulness("pulled to the prior", f"the records have {100.0 * share:.0f} % of the weight")

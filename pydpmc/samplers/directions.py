@@ -39,6 +39,8 @@ class Directions:
         What was assumed of the records, for a person.
     start
         Squared distance of a chain's start from the truth; None for that of the prior's centre.
+    far
+        How far the truth is from the prior's centre, in the prior's standard deviations.
     """
 
     model: Model
@@ -49,11 +51,18 @@ class Directions:
     moments: Floats
     assumption: str
     start: Floats | None = None
+    far: float = 1.0
 
     @cached_property
     def open_variance(self) -> Floats:
         """The variance of the posterior without privacy."""
         return np.asarray(1.0 / (self.information + self.prior))
+
+    @property
+    def truth(self) -> Floats:
+        """The expected squared distance of the truth from the prior's centre; infinite for a flat prior."""
+        known = self.prior > 0.0
+        return np.where(known, self.far**2 / np.where(known, self.prior, 1.0), np.inf)
 
     @property
     def dim(self) -> int:

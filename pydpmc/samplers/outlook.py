@@ -1,7 +1,8 @@
 """Outlook: what every sampler's run can be expected to give, in one currency, from public facts alone.
 
 Errors and widths are in units of the standard deviation of the posterior without privacy, for a coefficient whose truth
-is a draw from the prior. Without privacy the error is 1 and so is the width.
+is a draw from the prior. Without privacy the error is 1 and so is the width. A prior is often a convention and the
+truth beyond it, so samplers are compared by their errors for truths that are `FAR` times as far from its centre.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ FEWEST_FOR_INTERVAL = 10  # independent draws
 LEAST_EFFECTIVE, ENOUGH_EFFECTIVE = 20.0, 100.0
 NO_BETTER_THAN_PRIOR = 0.97  # of the prior's own error
 POOR_WIDTH = 3.0
+FAR = 2.0  # standard deviations of the prior
+LEAST_COVERAGE = 0.87  # forecast, of 90 % intervals that an approximation gives
 NANOSECONDS, PER_RECORD, SECONDS = 2.5, 8.0, 0.05  # per coordinate, record and pass on one core; and once
 OPEN = 1.02  # as wide as without privacy
 FOUND = 0.75  # of a diffusion's effective draws, by the estimate from its chain: measured in rehearsals
@@ -47,6 +50,8 @@ class Outlook:
         Share of truths that such an interval covers.
     prediction_error
         As `error`, for the linear predictor of a typical record.
+    far_error, far_prediction_error
+        Both errors if the truth is twice as far from the prior's centre as the prior expects.
     effective_draws
         Effective draws of all chains together, or the number of independent draws.
     is_chain
@@ -82,14 +87,22 @@ class Outlook:
     w: float = 1.0
     even_width: float | None = None
     assumption: str = ""
+    far_error: float | None = None
+    far_prediction_error: float | None = None
+
+    @property
+    def reach(self) -> float:
+        """The larger of width and error: an interval that is too narrow for its error is no better."""
+        return math.inf if self.error is None or self.width is None else max(self.width, self.error)
 
     def score(self, purpose: str) -> float:
         """Return what a sampler is chosen by: smaller is better."""
         if self.error is None or self.width is None or self.prediction_error is None:
             return math.inf
+        error = self.error if self.far_error is None else self.far_error
         if purpose == "posterior":
-            return max(self.width, self.error)  # an interval that is too narrow for its error is no better
-        return self.prediction_error if purpose == "prediction" else self.error
+            return max(self.width, error)
+        return (self.far_prediction_error or self.prediction_error) if purpose == "prediction" else error
 
     @property
     def hopeless(self) -> str | None:
@@ -100,7 +113,7 @@ class Outlook:
             )
         if self.error is None or self.prior_error is None or not math.isfinite(self.prior_error):
             return None
-        if self.error > NO_BETTER_THAN_PRIOR * self.prior_error and self.prior_error > OPEN:
+        if self.no_better_than_prior and self.prior_error > OPEN:
             return (
                 f"the expected error, {self.error:.3g} standard deviations of the posterior without privacy, is no "
                 f"smaller than that of the prior alone, {self.prior_error:.3g}"
@@ -108,13 +121,21 @@ class Outlook:
         return None
 
     @property
+    def no_better_than_prior(self) -> bool:
+        """Whether the error is that of the prior alone, also where the truth is farther than the prior expects."""
+        errors = ((1.0, self.error), (FAR, self.far_error))
+        known = [(far, error) for far, error in errors if error is not None]
+        return self.prior_error is not None and all(
+            error > NO_BETTER_THAN_PRIOR * far * self.prior_error for far, error in known
+        )
+
+    @property
     def poor(self) -> str | None:
         """Why a run may disappoint; None if nothing speaks for it."""
         if self.is_chain and self.effective_draws is not None and self.effective_draws < ENOUGH_EFFECTIVE:
             return f"about {self.effective_draws:.2g} effective draws are expected"
-        if self.width is not None and self.error is not None and max(self.width, self.error) > POOR_WIDTH:
-            wide = max(self.width, self.error)
-            return f"90 % intervals are expected to be about {wide:.2g} times as wide as without privacy"
+        if self.reach > POOR_WIDTH and self.width is not None and self.error is not None:
+            return f"90 % intervals are expected to be about {self.reach:.2g} times as wide as without privacy"
         return None
 
     def to_dict(self) -> dict[str, Any]:
@@ -146,7 +167,8 @@ def of_errors(ways: Directions, error: Floats, width: Floats, **facts: Any) -> O
 
 def of_calibrated(ways: Directions, precision: Floats, **facts: Any) -> Outlook:
     """Return the outlook of draws from a posterior that accounts for all noise: intervals are as wide as errors."""
-    return of_errors(ways, 1.0 / precision, 1.0 / precision, coverage=LEVEL, w=1.0, **facts)
+    farther = (ways.far**2 - 1.0) * ways.prior / precision**2
+    return of_errors(ways, 1.0 / precision + farther, 1.0 / precision, coverage=LEVEL, w=1.0, **facts)
 
 
 def of_tempered(ways: Directions, w: float, draws: int, **facts: Any) -> Outlook:
@@ -157,7 +179,7 @@ def of_tempered(ways: Directions, w: float, draws: int, **facts: Any) -> Outlook
     from scipy.special import stdtrit
 
     seen = w * ways.information + ways.prior
-    error = (ways.prior + w**2 * ways.information) / seen**2 + 1.0 / (draws * seen)
+    error = (ways.far**2 * ways.prior + w**2 * ways.information) / seen**2 + 1.0 / (draws * seen)
     student = float("inf") if draws < FEWEST_FOR_INTERVAL else (float(stdtrit(draws - 1, 0.95)) / Z) ** 2
     told = np.maximum(w * ways.information, 1e-300)
     confident = 1.0 / np.maximum(ways.information, 1e-300) + seen / (draws * told**2)
@@ -178,12 +200,12 @@ def of_chain(ways: Directions, w: float, time: float, chains: int, heat: float =
     rate = w * ways.information + ways.prior
     start = ways.start
     if start is None:
-        start = np.where(ways.prior > 0.0, 1.0 / np.where(ways.prior > 0.0, ways.prior, 1.0), 1.0 / rate)
+        start = np.where(ways.prior > 0.0, ways.truth, 1.0 / rate)
     kept, skipped = (1.0 - WARMUP_SHARE) * time * rate, WARMUP_SHARE * time * rate
     kept = np.maximum(kept, 1e-9)
     felt = np.exp(-skipped) * -np.expm1(-kept) / kept
     own = np.where(kept < 1e-3, 1.0 - kept / 3.0, 2.0 * (kept + np.expm1(-kept)) / kept**2)
-    tempered = (ways.prior + w**2 * ways.information) / rate**2
+    tempered = (ways.far**2 * ways.prior + w**2 * ways.information) / rate**2
     variance = heat / rate
     error = tempered + own / chains * variance + felt**2 * start
     width = np.maximum(variance * (1.0 - own), 1e-12 * variance)
@@ -213,5 +235,11 @@ def outlook_of(
         typical, even = (dataclasses.replace(ways, start=2.0 / ways.prior) for ways in (typical, even))
     elif init is not None and init != "prior":
         typical, even = (dataclasses.replace(ways, start=ways.open_variance) for ways in (typical, even))
-    found: Outlook = settings.outlook(typical, chains)
-    return dataclasses.replace(found, is_chain=is_chain, even_width=settings.outlook(even, chains).width)
+    found, far = (settings.outlook(dataclasses.replace(typical, far=times), chains) for times in (1.0, FAR))
+    return dataclasses.replace(
+        found,
+        is_chain=is_chain,
+        even_width=settings.outlook(even, chains).width,
+        far_error=far.error,
+        far_prediction_error=far.prediction_error,
+    )

@@ -15,8 +15,9 @@ from ...checks import positive, whole
 from ...errors import BudgetError, InvalidArgument
 from ..base import Release, all_at_once
 from ..directions import Directions, directions
-from ..outlook import Outlook, of_errors, run_costs
+from ..outlook import FAR, LEAST_COVERAGE, Outlook, of_errors, run_costs
 from ..request import clip_of_unit
+from .adam import AveragedSteps, averaged_steps
 from .base import Cyclical, GradientSampler, as_schedule
 from .choose import MOST_RECORDS, UNCLIPPED_HEADROOM, UNCLIPPED_MOST, bound_on_gradient, refuse_unsupported
 from .settings import GradientSettings
@@ -27,11 +28,13 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 STEPS, RATE = 1000, 0.1  # by default: enough steps for Adam, on a tenth of the records each
 FIRST, LAST = 0.1, 0.005  # step sizes at both ends, in units of `reach`
-LARGEST_REACH = 1.0  # coefficients that matter are seldom larger, whatever the prior allows
+REACHES = (1.0, 0.7, 0.5, 0.4, 0.3, 0.2, 0.1, 0.03)  # of the prior's standard deviation: the best by forecast is taken
+LARGEST_REACH = 1.0  # where public facts allow no forecast, or the prior is flat
 LEAST_NOISE, LEAST_SHARE = 0.3, 1e-9
 AVERAGED = 7.0 / 16.0  # the running mean of T steps has the variance of a plain mean of this share of them
 DRAWS = 4000
 WIDE = 1e6  # standard deviation of q at most where the prior is flat
+MOST_TRUTH, LEAST_PRECISION = 1e12, 1e-12
 
 
 @dataclass(frozen=True)
@@ -49,8 +52,9 @@ class DPVI(GradientSampler):
     steps
         Steps of Adam; 1000 by default.
     step_size
-        How far m moves in a step, a number or a schedule; falls from 0.1 to 0.005 by default (of the prior's standard
-        deviation, if that is smaller than 1).
+        How far m moves in a step, a number or a schedule; falls from 0.1 to 0.005 by default, in units of the prior's
+        standard deviation or of a part of it: that with the least forecast error for truths that lie twice as far from
+        the prior's centre as the prior expects. Shorter steps leave directions that noise hides at their start.
     noise_multiplier
         Standard deviation of the noise on the sum of clipped gradients, over `clip`; chosen from the budget by default.
     draws
@@ -85,7 +89,20 @@ class DPVI(GradientSampler):
     def choose(self, request: Request) -> VariationalSettings:
         """Choose the noise that the budget pays for; all else is fixed by public facts."""
         refuse_unsupported(request)
-        settings = self._draft(request)
+        settings = self._with_noise(request, self._draft(request))
+        ways = directions(request.model, request.public, request.n)
+        if self.step_size is not None or ways is None or ways.prior.min() <= 0.0:
+            return settings
+        far, widest = dataclasses.replace(ways, far=FAR), float(np.median(settings.widest))
+
+        def rank(one: VariationalSettings) -> tuple[bool, float]:
+            covers = one.outlook(ways, request.chains).coverage or 0.0
+            return covers < LEAST_COVERAGE, one.outlook(far, request.chains).error or math.inf
+
+        return min((settings.reaching(widest * share) for share in REACHES), key=rank)
+
+    def _with_noise(self, request: Request, settings: VariationalSettings) -> VariationalSettings:
+        """Return the settings with the least noise that the budget pays for; step sizes do not change its price."""
         if self.noise_multiplier is not None or not request.private:
             return settings
         if request.epsilon is None:
@@ -110,12 +127,11 @@ class DPVI(GradientSampler):
         clip, noise = self._clip_and_noise(request)
         ways = directions(model, public, n)
         guess = 0.1 * reach if ways is None else math.sqrt(float(ways.open_variance.mean()))
-        default = Cyclical(FIRST * reach, LAST * reach, 1)
         return VariationalSettings(
             sampler=self.core_sampler,
             steps=STEPS if self.steps is None else whole(self.steps, "steps"),
             dim=request.dim,
-            schedule=default if self.step_size is None else as_schedule(self.step_size),
+            schedule=falling(reach) if self.step_size is None else as_schedule(self.step_size),
             friction=0.0,
             friction_of_noise=1.0,
             clip=clip,
@@ -146,6 +162,11 @@ class DPVI(GradientSampler):
         return 4.0 * typical, self.noise_multiplier or 1.0 / min(UNCLIPPED_MOST, UNCLIPPED_HEADROOM / max(public.n, 1))
 
 
+def falling(reach: float) -> Cyclical:
+    """Return the default step sizes."""
+    return Cyclical(FIRST * reach, LAST * reach, 1)
+
+
 @dataclass(frozen=True)
 class VariationalSettings(GradientSettings):
     """A fully specified run of DPVI."""
@@ -155,6 +176,10 @@ class VariationalSettings(GradientSettings):
     start_s: tuple[float, ...] = ()
     widest: tuple[float, ...] = ()
     draws: int = DRAWS
+
+    def reaching(self, reach: float) -> VariationalSettings:
+        """Return the same run with step sizes for another length of theta."""
+        return dataclasses.replace(self, schedule=falling(reach), reach=reach)
 
     @property
     def noise(self) -> Floats:
@@ -171,28 +196,33 @@ class VariationalSettings(GradientSettings):
         return all_at_once(self.steps, chains, self.draws, draws, warmup)
 
     def outlook(self, ways: Directions, chains: int) -> Outlook:
-        """Return what can be expected: the law q, and the noise of the mean of all steps."""
-        scale = self.w / self.rate
-        sampled = self.rate * (1.0 - self.rate) * ways.information  # variance of a batch's sum
-        noise = scale**2 * (sampled + float(self.noise[0]) ** 2)
-        seen = self.w * ways.information + ways.prior
-        prior = 1.0 / np.where(ways.prior > 0.0, ways.prior, 1e-300)
-        slow = self._unlearned(seen, np.sqrt(noise + seen))
-        averaged = np.minimum(noise / (AVERAGED * self.steps * seen**2), prior)
-        tempered = (ways.prior + self.w**2 * ways.information) / seen**2
-        error = tempered + averaged + slow**2 * np.minimum(prior, 1e12)
-        return of_errors(
-            ways,
-            error,
-            1.0 / seen + averaged,
-            w=self.w,
-            effective_draws=float(self.draws),
-            **run_costs(ways, self.steps * chains * self.rate, self.draws),
-        )
+        """Return what can be expected: the law q, and the running mean of Adam's steps."""
+        seen, end = self._end(ways)
+        learned = (1.0 - end.left) * self.w * ways.information / seen
+        error = (1.0 - learned) ** 2 * np.minimum(ways.truth, MOST_TRUTH) + end.variance
+        error += learned**2 / np.maximum(ways.information, LEAST_PRECISION)
+        wide = self._variance_of_q(seen, end.square)
+        told = 1.0 / np.maximum(ways.prior, 1.0 / WIDE**2)
+        width = wide + np.minimum(wide**2 * end.square / (AVERAGED * self.steps), told)
+        share = float((learned**2).mean())
+        costs = run_costs(ways, self.steps * chains * self.rate, self.draws)
+        return of_errors(ways, error, width, w=self.w, effective_draws=float(self.draws), records_share=share, **costs)
 
-    def _unlearned(self, seen: Floats, spread: Floats) -> Floats:
-        """Return the share of the start's distance that is left: Adam divides a gradient by its spread."""
-        return np.asarray(np.exp(-np.minimum(float(self.step_sizes.sum()) * seen / spread, 700.0)))
+    def _end(self, ways: Directions) -> tuple[Floats, AveragedSteps]:
+        """Return the curvature of the target, and where the steps end, along each direction."""
+        seen = self.w * ways.information + ways.prior
+        sampled = self.rate * (1.0 - self.rate) * ways.information  # variance of a batch's sum
+        noise = (self.w / self.rate) ** 2 * (sampled + float(self.noise[0]) ** 2) + seen  # and of theta around m
+        share = self.w * ways.information / seen
+        start = share**2 * np.minimum(ways.truth, MOST_TRUTH) + share / seen
+        return seen, averaged_steps(self.step_sizes, seen, start, noise)
+
+    def _variance_of_q(self, seen: Floats, square: float) -> float:
+        """Return s^2, which goes from its public start to the inverse of a column's curvature unless noise hides it."""
+        start, end = float(np.mean(np.square(self.start_s))), 1.0 / float(seen.mean())
+        steps = float(self.step_sizes.sum()) / self.reach
+        learned = -math.expm1(-2.0 * steps / max(1.0, start * square))
+        return math.exp((1.0 - learned) * math.log(start) + learned * math.log(end))
 
     def describe(self) -> dict[str, Any]:
         """Return the settings as plain values."""

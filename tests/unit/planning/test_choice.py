@@ -33,6 +33,17 @@ def test_the_taken_candidate_has_the_best_score_and_is_what_plan_runs():
     assert plan.guarantee.epsilon(1e-6) <= 1.0
 
 
+@pytest.mark.parametrize("epsilon", [0.3, 1.0])
+def test_where_intervals_would_rest_on_the_prior_the_planner_takes_what_misses_a_far_truth_least(epsilon):
+    table = dp.compare(dp.LogisticRegression(), public(32_561, 109), epsilon=epsilon, delta=1e-5)
+    found = {one.name: one.outlook for one in table.candidates if one.outlook is not None}
+    assert table.taken == min(found, key=lambda name: max(found[name].far_error, found[name].width))
+    assert table.taken == "DPVI"
+    assert "ignore correlations" in table.why()
+    plenty = dp.compare(dp.LogisticRegression(), public(10**6, 109), epsilon=epsilon * 3, delta=1e-5)
+    assert plenty.taken == "Newton"
+
+
 def test_own_choice_always_wins():
     plan = dp.plan(dp.LogisticRegression(), public(), dp.Langevin(draws=5), **BUDGET)
     assert plan.settings.describe()["sampler"] == "Langevin"

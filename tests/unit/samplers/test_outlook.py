@@ -1,5 +1,7 @@
 """One currency for every sampler: errors and widths in units of the posterior without privacy."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -37,6 +39,15 @@ def test_a_long_chain_comes_near_to_it_and_one_that_stands_still_has_the_prior_s
     assert short.error == pytest.approx(np.sqrt(short.prior_error**2 + 2.0), rel=1e-2)
     assert short.coverage < 0.01
     assert short.hopeless is not None
+
+
+def test_a_truth_beyond_the_prior_is_missed_by_what_leans_on_it(ways):
+    little, much = 0.5 * ways.prior, 1e6 * ways.prior
+    for precision, factor in ((little + ways.prior, None), (much + ways.prior, 1.0)):
+        near, far = (of_calibrated(dataclasses.replace(ways, far=far), precision).error for far in (1.0, 2.0))
+        assert far == pytest.approx(near, rel=1e-4) if factor else far > 1.3 * near
+    at_prior = of_calibrated(dataclasses.replace(ways, far=2.0), ways.prior)
+    assert at_prior.error == pytest.approx(2.0 * at_prior.prior_error)
 
 
 def test_a_chain_s_forecast_agrees_with_a_simulated_diffusion(ways, rng):
