@@ -11,8 +11,8 @@ inline void independent_rows(const float* in, std::int64_t rows, int inputs, con
   const size_t from = static_cast<size_t>(inputs), to = whole_panels(outputs);
   for (std::int64_t r = 0; r < rows; r += block)
     multiply({in + static_cast<size_t>(r) * from, from, 1},
-             static_cast<int>(rows - r < block ? rows - r : block), packed, inputs, outputs, {nullptr, 0},
-             out + static_cast<size_t>(r) * to, to);
+             static_cast<int>(rows - r < block ? rows - r : block), packed_weights(packed, inputs), inputs,
+             outputs, {nullptr, 0}, out + static_cast<size_t>(r) * to, to);
 }
 
 inline void pack(const float* weights, int inputs, int outputs, float* packed) noexcept {

@@ -94,7 +94,8 @@ inline NetworkLayout layout_of(const NetworkModel& net) {
     at.value.push_back(room(m * whole_panels(layer.out.size())));
     at.slope.push_back(room(m * whole_panels(layer.out.size())));
     at.forward.push_back(room(layer.has_weights() ? (in + 1) * whole_panels(layer.outputs()) : 0));
-    at.backward.push_back(room(layer.has_weights() ? out * whole_panels(layer.patch()) : 0));
+    at.backward.push_back(
+        room(layer.has_weights() && &layer != &net.layers.front() ? out * whole_panels(layer.patch()) : 0));
     at.gradient.push_back(room(conv ? m * filter_size(layer) : 0));
     at.input.push_back(room(dense ? m * whole_panels(layer.patch()) / 2 : 0));
     at.output.push_back(room(dense ? m * whole_panels(layer.outputs()) / 2 : 0));

@@ -1,6 +1,7 @@
 """Bayesian networks, features of images, and how well probabilities are calibrated."""
 
 from .calibration import Calibration, calibration_curve, entropy
+from .deskew import deskew
 from .layers import Conv, Dense, FanIn, Pool, ReLU, Residual, Tanh
 from .network import Network
 from .scattering import scattering
@@ -16,6 +17,7 @@ __all__ = [
     "Residual",
     "Tanh",
     "calibration_curve",
+    "deskew",
     "entropy",
     "scattering",
 ]

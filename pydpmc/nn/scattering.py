@@ -6,9 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from ..checks import given
-from ..errors import InvalidArgument, WrongType
 from .filters import ANGLES, STRIDE, averages, mirrored, wavelets
+from .images import checked_images, ordered_sums
 
 Floats32 = npt.NDArray[np.float32]
 CHUNK = 8  # images that are transformed at a time
@@ -52,7 +51,7 @@ def scattering(images: npt.ArrayLike, *, threads: int = 1) -> Floats32:
     >>> features.shape, bool((features**2).sum() <= 1.0)
     ((1, 3969), True)
     """
-    stack = _checked(images)
+    stack = checked_images(images, SMALLEST)
     n, height, width, channels = stack.shape
     each = CHANNELS * len(range(STRIDE // 2, height, STRIDE)) * len(range(STRIDE // 2, width, STRIDE))
     out = np.empty((n, channels * each), dtype=np.float32)
@@ -62,25 +61,6 @@ def scattering(images: npt.ArrayLike, *, threads: int = 1) -> Floats32:
             rows = [_normalised(_features(part[..., c], threads)) for c in range(channels)]
             out[start : start + CHUNK] = _of_norm_one(np.concatenate(rows, axis=1))
     return out
-
-
-def _checked(images: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    # A list would get one dtype from all its images, and a mask would be lost.
-    if not isinstance(images, np.ndarray) or isinstance(images, np.ma.MaskedArray):
-        raise WrongType(f"images must be a numpy array, not {given(images)}")
-    stack = np.asarray(images)
-    if stack.dtype.kind not in "buif":
-        raise WrongType(f"images must be an array of real numbers, not {given(images)}")
-    if stack.ndim == 3:
-        stack = stack[..., None]
-    if stack.ndim != 4 or stack.shape[3] < 1:
-        raise InvalidArgument(
-            f"images must have shape (n, height, width) or (n, height, width, channels), but their shape is "
-            f"{stack.shape}"
-        )
-    if min(stack.shape[1:3]) < SMALLEST:
-        raise InvalidArgument(f"images must have at least {SMALLEST} pixels a side, but their shape is {stack.shape}")
-    return stack
 
 
 def _features(images: Floats32, threads: int) -> Floats32:
@@ -124,25 +104,16 @@ def _normalised(features: Floats32) -> Floats32:
     """Return features with mean 0 and variance 1 in every group of channels; sums go entry by entry, as in a loop."""
     n, channels, places = features.shape
     groups = np.ascontiguousarray(features.reshape(n, channels // PER_GROUP, PER_GROUP * places), dtype=np.float64)
-    mean = _sums(groups) / groups.shape[2]
+    mean = ordered_sums(groups) / groups.shape[2]
     centred = groups - mean[..., None]
     # Relative to the size of the values, so that a multiple of an image has the same features.
-    variance = _sums(centred * centred) / groups.shape[2] + LEAST_VARIANCE * (1.0 + mean * mean)
+    variance = ordered_sums(centred * centred) / groups.shape[2] + LEAST_VARIANCE * (1.0 + mean * mean)
     scaled: Floats32 = (centred / np.sqrt(variance)[..., None]).reshape(n, -1).astype(np.float32)
     return scaled
 
 
 def _of_norm_one(rows: Floats32) -> Floats32:
     wide = rows.astype(np.float64)
-    norm = np.sqrt(_sums(wide * wide))
+    norm = np.sqrt(ordered_sums(wide * wide))
     scaled = wide / np.where(norm == 0.0, 1.0, norm)[:, None] * (1.0 - 2.0**-20)  # rounding must not exceed 1
     return np.where(np.isfinite(norm)[:, None], scaled, np.nan).astype(np.float32)
-
-
-def _sums(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return sums over the last axis, added in its order for every row alike."""
-    turned = np.ascontiguousarray(np.moveaxis(values, -1, 0))
-    total = np.zeros(values.shape[:-1])
-    for entry in turned:
-        total += entry
-    return total

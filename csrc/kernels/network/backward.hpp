@@ -50,8 +50,9 @@ inline void convolve_back(const Microbatch& batch, size_t l, int r) noexcept {
   filter_gradient(layer, patches, stride, slope,
                   batch.at(at.gradient[l]) + static_cast<size_t>(r) * filter_size(layer));
   if (l == 0) return;
-  multiply({slope, static_cast<size_t>(layer.outputs()), 1}, layer.out.positions(), batch.at(at.backward[l]),
-           layer.outputs(), layer.patch(), {nullptr, 0}, batch.at(at.patch_slopes), stride);
+  multiply({slope, static_cast<size_t>(layer.outputs()), 1}, layer.out.positions(),
+           packed_weights(batch.at(at.backward[l]), layer.outputs()), layer.outputs(), layer.patch(),
+           {nullptr, 0}, batch.at(at.patch_slopes), stride);
   scatter_patches(layer, batch.at(at.patch_slopes), stride, batch.slope(l, r));
 }
 
@@ -93,9 +94,9 @@ inline void run_backward(const Microbatch& batch) noexcept {
       for (int r = 0; r < batch.count; ++r) apply_back(batch, l, r);
     } else if (l > 0) {
       // Later layers may have added to these slopes, so the sums start from them.
-      multiply({batch.slope(l + 1, 0), batch.width(l + 1), 1}, batch.count, batch.at(net.layout.backward[l]),
-               layer.outputs(), layer.patch(), {batch.slope(l, 0), batch.width(l)}, batch.slope(l, 0),
-               batch.width(l));
+      multiply({batch.slope(l + 1, 0), batch.width(l + 1), 1}, batch.count,
+               packed_weights(batch.at(net.layout.backward[l]), layer.outputs()), layer.outputs(),
+               layer.patch(), {batch.slope(l, 0), batch.width(l)}, batch.slope(l, 0), batch.width(l));
     }
   }
 }

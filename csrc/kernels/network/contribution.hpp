@@ -10,28 +10,41 @@ PYDPMC_ISA_BEGIN
 
 constexpr float largest_factor = 32767.0f;
 
-// The nearest integer, clamped to sixteen bits; NaN counts as zero.
-PYDPMC_INLINE int32_t nearest16(float x) noexcept {
-  const float low = x < -largest_factor ? -largest_factor : x;
-  const float clamped = low > largest_factor ? largest_factor : low;
-  const float known = clamped == clamped ? clamped : 0.0f;
-  const float shifted = known + narrow_magic;
-  uint32_t bits;
-  std::memcpy(&bits, &shifted, sizeof bits);
-  return static_cast<int32_t>(bits - narrow_magic_bits);
+typedef int64_t Squares __attribute__((vector_size(narrow_native * 8)));
+
+// Rounds the products of `scale` and the floats of a panel to the nearest integers, clamped to sixteen bits,
+// NaN counting as zero, and writes them into their half of the words of a pair. Adds their squares.
+PYDPMC_INLINE void write_panel(const float* x, float scale, int half, int32_t* words,
+                               Squares& squares) noexcept {
+  const NarrowF most = largest_factor - NarrowF{}, none{};
+  const NarrowU low = NarrowU{} + 0xffffu, kept = half ? low : ~low;
+  const unsigned shift = half ? 16 : 0;
+  for (int v = 0; v < narrow_parts; ++v) {
+    NarrowF y = load_narrow(x + v * narrow_native) * scale;
+    y = y < -most ? -most : y;
+    y = y > most ? most : y;
+    y = y == y ? y : none;
+    const NarrowU q = reinterpret_cast<NarrowU>(y + narrow_magic) - narrow_magic_bits;
+    const NarrowU other = unaligned<NarrowU>(words + v * narrow_native);
+    const NarrowU pair = (other & kept) | ((q & low) << shift), square = q * q;  // below 2^30
+    __builtin_memcpy(words + v * narrow_native, &pair, sizeof pair);
+    squares = squares + __builtin_convertvector(square, Squares);
+  }
 }
 
-// Rounds scale x to integers and writes them into their half of the words of a pair; returns their squared
-// norm, exactly.
+// Does so for all floats; words beyond the last, up to a whole panel, get zeros. The norm is exact.
 [[gnu::noinline]] inline double write_factors(const float* x, int size, float scale, int half,
                                               int32_t* words) noexcept {
-  int64_t total = 0;
-  for (int k = 0; k < size; ++k) {
-    const int32_t q = nearest16(x[k] * scale);
-    const uint32_t bits = static_cast<uint32_t>(q) & 0xffff, other = static_cast<uint32_t>(words[k]);
-    words[k] = static_cast<int32_t>(half ? (other & 0xffff) | bits << 16 : (other & 0xffff0000) | bits);
-    total += static_cast<int64_t>(q * q);
+  Squares squares{};
+  const int whole = size / panel * panel;
+  for (int k = 0; k < whole; k += panel) write_panel(x + k, scale, half, words + k, squares);
+  if (whole < size) {
+    float last[panel] = {};
+    std::copy(x + whole, x + size, last);
+    write_panel(last, scale, half, words + whole, squares);
   }
+  int64_t total = 0;
+  for (int k = 0; k < narrow_native; ++k) total += squares[k];
   return static_cast<double>(total);
 }
 

@@ -44,8 +44,9 @@ inline void prepare_weights(const NetworkModel& net, const double* theta, float*
       bias[j] = j < static_cast<size_t>(out)
                     ? static_cast<float>(weight[layer.weights() + static_cast<int>(j)])
                     : 0.0f;
-    pack_weights(scratch + net.layout.backward[l], out, in,
-                 [&](int j, int k) PYDPMC_LAMBDA { return at(k, j); });
+    if (l > 0)  // slopes in the network's inputs are not computed
+      pack_weights(scratch + net.layout.backward[l], out, in,
+                   [&](int j, int k) PYDPMC_LAMBDA { return at(k, j); });
   }
 }
 
@@ -69,8 +70,8 @@ inline void convolve(const Microbatch& batch, size_t l, int r) noexcept {
   float *patches = batch.at(at.patches), *wide = batch.at(at.patch_slopes);
   gather_patches(layer, batch.value(l, r), patches, stride);
   const float* packed = batch.at(at.forward[l]);
-  multiply({patches, stride, 1}, layer.out.positions(), packed, layer.patch(), layer.outputs(),
-           {packed + static_cast<size_t>(layer.patch()) * padded, 0}, wide, padded);
+  multiply({patches, stride, 1}, layer.out.positions(), packed_weights(packed, layer.patch()), layer.patch(),
+           layer.outputs(), {packed + static_cast<size_t>(layer.patch()) * padded, 0}, wide, padded);
   const size_t out = static_cast<size_t>(layer.outputs());
   for (int p = 0; p < layer.out.positions(); ++p)
     std::copy_n(wide + static_cast<size_t>(p) * padded, out,
@@ -112,8 +113,8 @@ inline void run_forward(const Microbatch& batch) noexcept {
     }
     const float* packed = batch.at(net.layout.forward[l]);
     const float* bias = packed + static_cast<size_t>(layer.patch()) * whole_panels(layer.outputs());
-    multiply({batch.value(l, 0), batch.width(l), 1}, batch.count, packed, layer.patch(), layer.outputs(),
-             {bias, 0}, batch.value(l + 1, 0), batch.width(l + 1));
+    multiply({batch.value(l, 0), batch.width(l), 1}, batch.count, packed_weights(packed, layer.patch()),
+             layer.patch(), layer.outputs(), {bias, 0}, batch.value(l + 1, 0), batch.width(l + 1));
   }
 }
 

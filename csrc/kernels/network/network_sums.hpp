@@ -8,29 +8,47 @@ PYDPMC_ISA_BEGIN
 
 constexpr int most_layers = 256;
 
-// Adds the outer products of a dense layer over all pairs of records. Columns are taken in whole groups;
-// those beyond the last weight of a row are summed in `rest`.
+// Rows of a layer's weights whose sums are kept in registers, and columns whose factors stay in the cache.
+constexpr int outer_rows = 4, outer_block = 4 * outer_columns;
+
+// Adds the outer products of columns first .. last - 1, whole groups of them, over all pairs of records.
+PYDPMC_INLINE void add_columns(const WordsOf& outputs, int out, const WordsOf& inputs, int first, int last,
+                               int pairs, int64_t* sums, size_t in) noexcept {
+  const auto add = [&]<int rows>(int j) PYDPMC_LAMBDA {
+    for (int k = first; k < last; k += outer_columns)
+      add_outer<rows>({outputs.first + j, outputs.row}, {inputs.first + k, inputs.row}, pairs,
+                      sums + static_cast<size_t>(j) * in + k, in);
+  };
+  int j = 0;
+  for (; j + outer_rows <= out; j += outer_rows) add.template operator()<outer_rows>(j);
+  for (; j < out; ++j) add.template operator()<1>(j);
+}
+
+// Adds the outer products of a dense layer over all pairs of records. Columns beyond the last whole group are
+// summed in `rest`, because a group would reach into the next row.
 [[gnu::noinline]] inline void add_dense(const Microbatch& batch, size_t l, int64_t* sums) noexcept {
   const Layer& layer = batch.net.layers[l];
   const int in = layer.patch(), out = layer.outputs(), pairs = (batch.count + 1) / 2;
-  const size_t wide = whole_panels(in), narrow = whole_panels(out);
-  const int32_t* inputs = reinterpret_cast<const int32_t*>(batch.at(batch.net.layout.input[l]));
-  const int32_t* outputs = reinterpret_cast<const int32_t*>(batch.at(batch.net.layout.output[l]));
+  const auto words = [&](size_t place, int size) {
+    return WordsOf{reinterpret_cast<const int32_t*>(batch.at(place)), whole_panels(size)};
+  };
+  const WordsOf inputs = words(batch.net.layout.input[l], in),
+                outputs = words(batch.net.layout.output[l], out);
   const int whole = in / outer_columns * outer_columns;
-  const int64_t one = static_cast<int64_t>(1.0 / layer.input_unit);
-  for (int first = 0; first < whole; first += outer_columns)
-    for (int j = 0; j < out; ++j)
-      add_outer(outputs + j, narrow, inputs + first, wide, pairs,
-                sums + layer.offset + static_cast<int64_t>(j) * in + first);
+  int64_t* weights = sums + layer.offset;
+  for (int first = 0; first < whole; first += outer_block)
+    add_columns(outputs, out, inputs, first, std::min(first + outer_block, whole), pairs, weights,
+                static_cast<size_t>(in));
   for (int j = 0; j < out; ++j) {
     int64_t rest[outer_columns] = {}, bias = 0;
-    if (whole < in) add_outer(outputs + j, narrow, inputs + whole, wide, pairs, rest);
-    for (int k = whole; k < in; ++k) sums[layer.offset + static_cast<int64_t>(j) * in + k] += rest[k - whole];
+    if (whole < in)
+      add_outer<1>({outputs.first + j, outputs.row}, {inputs.first + whole, inputs.row}, pairs, rest, 0);
+    for (int k = whole; k < in; ++k) weights[static_cast<int64_t>(j) * in + k] += rest[k - whole];
     for (int p = 0; p < pairs; ++p) {
-      const int32_t word = outputs[static_cast<size_t>(p) * narrow + static_cast<size_t>(j)];
+      const int32_t word = outputs.first[static_cast<size_t>(p) * outputs.row + static_cast<size_t>(j)];
       bias += static_cast<int16_t>(word & 0xffff) + (word >> 16);
     }
-    sums[layer.offset + layer.weights() + j] += bias * one;
+    weights[layer.weights() + j] += bias * static_cast<int64_t>(1.0 / layer.input_unit);
   }
 }
 

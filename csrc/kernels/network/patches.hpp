@@ -47,9 +47,8 @@ inline void scatter_patches(const Layer& layer, const float* patches, size_t str
 [[gnu::noinline]] inline void filter_gradient(const Layer& layer, const float* patches, size_t stride,
                                               const float* slope, float* gradient) noexcept {
   const int positions = layer.out.positions(), out = layer.outputs();
-  const RowsOf slopes{slope, 1, static_cast<size_t>(out)};
-  for (size_t first = 0; first < stride; first += panel)
-    multiply_panel(slopes, out, {patches + first, stride}, positions, {nullptr, 0}, gradient + first, stride);
+  multiply({slope, 1, static_cast<size_t>(out)}, out, {patches, stride, panel}, positions,
+           static_cast<int>(stride), {nullptr, 0}, gradient, stride);
   float* bias = gradient + static_cast<size_t>(out) * stride;
   for (int j = 0; j < out; ++j) {
     float total = 0.0f;
