@@ -58,7 +58,7 @@ RECIPES = {
     ("softmax", 0.99): Recipe(clip=0.12, batch=4096, steps=0, rate=2e-2, prior=4.0, true_temperature=True, keep=0.6),
     ("softmax", 3.0): Recipe(clip=0.3, batch=4096, steps=0, rate=1.2e-2, prior=4.0, true_temperature=True, keep=0.6),
     ("mlp", 0.99): Recipe(clip=0.2, batch=2048, steps=900, rate=20.0, friction=0.1, keep=0.3, deskewed=True),
-    ("mlp", 3.0): Recipe(clip=1.0, batch=2048, steps=900, rate=6.0, friction=0.1, keep=0.3, deskewed=True),
+    ("mlp", 3.0): Recipe(clip=0.3, batch=2048, steps=1400, rate=25.0, friction=0.1, keep=0.3, deskewed=True),
     ("cnn", 0.99): Recipe(clip=0.5, batch=1024, steps=250, rate=8.0, friction=0.1, keep=0.3),
     ("cnn", 3.0): Recipe(clip=0.5, batch=1024, steps=400, rate=12.0, friction=0.1, keep=0.3),
 }
