@@ -20,7 +20,13 @@ model_version: int
 
 class OwnModel:
     @staticmethod
-    def of_python(*, loglik: Callable[..., None], gradient: Callable[..., None] | None, block: int) -> OwnModel: ...
+    def of_python(
+        *,
+        loglik: Callable[..., None],
+        gradient: Callable[..., None] | None,
+        block: int,
+        roots: Callable[..., None] | None = None,
+    ) -> OwnModel: ...
     @staticmethod
     def of_addresses(
         *,
@@ -80,6 +86,7 @@ class Target:
         own_prior: OwnPrior | None = None,
         network: Network | None = None,
     ) -> None: ...
+    def log_prior(self, theta: list[float]) -> tuple[float, list[float]]: ...
     def with_squares(self, squares: NDArray[np.float64]) -> Target: ...
     @property
     def model(self) -> str: ...
@@ -210,6 +217,7 @@ class NewtonRun:
         seed: int | None,
         weights: NDArray[np.float64] | None = None,
         squares: NDArray[np.float64] | None = None,
+        own: OwnModel | None = None,
     ) -> None: ...
     def stop(self) -> None: ...
     def look(

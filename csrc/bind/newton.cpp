@@ -28,20 +28,24 @@ class BoundNewtonRun {
  public:
   BoundNewtonRun(RowsArray rows, int columns, bool has_target, const std::string& model, bool intercept,
                  std::array<double, 2> constants, int dim, std::optional<uint64_t> seed,
-                 std::optional<Array> weights, Squares squares)
-      : rows_(std::move(rows)), weights_(std::move(weights)), squares_(std::move(squares)) {
+                 std::optional<Array> weights, Squares squares, OwnModelHandle own)
+      : rows_(std::move(rows)),
+        weights_(std::move(weights)),
+        squares_(std::move(squares)),
+        own_(std::move(own)) {
     Records records = records_of(rows_, columns, has_target);
     require(!weights_ || (weights_->ndim() == 1 && weights_->size() == records.n),
             "weights needs one entry per row");
     if (weights_) records.weights = weights_->data();
     records.squares = squares_of_rows(squares_, records.n);
-    const ModelSpec spec = model_of(model, records, intercept, constants, dim);
-    require(has_look(spec.kind), "the model has no look");
     require(dim <= most_look_dim, "too many parameters for a look");
-    const Facts& facts = facts_of(spec.kind);
-    const int expected =
-        facts.has_slopes ? spec.predictors * (records.columns + (intercept ? 1 : 0)) : facts.parameters;
-    require(dim == expected, "a look needs theta of an intercept and slopes alone");
+    if (own_) {
+      require(!weights_, "a model of your own takes no weights");
+      require(own_->gradient, "a look needs gradients, and the model has none");
+      user_ = std::make_unique<const UserModel>(own_->of(records.columns, dim));
+    }
+    const ModelSpec spec = own_ ? ModelSpec{ModelKind{}, records.columns, false, {}, dim, 1, user_.get()}
+                                : listed(model, records, intercept, constants, dim);
     run_ = std::make_unique<NewtonRun>(records, spec, seed ? key_from_seed(*seed) : key_from_os(),
                                        !seed.has_value());
   }
@@ -118,6 +122,17 @@ class BoundNewtonRun {
   void stop() { run_->stop(); }
 
  private:
+  static ModelSpec listed(const std::string& model, const Records& records, bool intercept,
+                          std::array<double, 2> constants, int dim) {
+    const ModelSpec spec = model_of(model, records, intercept, constants, dim);
+    require(has_look(spec.kind), "the model has no look");
+    const Facts& facts = facts_of(spec.kind);
+    const int expected =
+        facts.has_slopes ? spec.predictors * (records.columns + (intercept ? 1 : 0)) : facts.parameters;
+    require(dim == expected, "a look needs theta of an intercept and slopes alone");
+    return spec;
+  }
+
   void check(LookSpec& spec, const TermTable& table, const std::vector<double>& theta, int threads,
              int64_t block) const {
     if (table) {
@@ -130,12 +145,17 @@ class BoundNewtonRun {
     for (double x : theta) require(std::isfinite(x), "theta must be finite");
     require(threads >= 1 && block >= 1 && block <= most_look_block, "threads and block must be positive");
     require_look(spec, run_->model());
-    require_table(spec, run_->model());
+    if (own_)
+      require(spec.outer || user_->roots, "a look at curvatures needs their roots, and the model has none");
+    else
+      require_table(spec, run_->model());
   }
 
   RowsArray rows_;
   std::optional<Array> weights_;
   Squares squares_;
+  OwnModelHandle own_;
+  std::unique_ptr<const UserModel> user_;
   std::unique_ptr<NewtonRun> run_;
   Turns turns_;
 };
@@ -155,10 +175,11 @@ void bind_newton(py::module_& m) {
   };
   py::class_<Run> bound(m, "NewtonRun");
   bound.def(py::init<RowsArray, int, bool, const std::string&, bool, std::array<double, 2>, int,
-                     std::optional<uint64_t>, std::optional<Array>, Squares>(),
+                     std::optional<uint64_t>, std::optional<Array>, Squares, OwnModelHandle>(),
             py::kw_only(), py::arg("rows").noconvert(), py::arg("columns"), py::arg("has_target"),
             py::arg("model"), py::arg("intercept"), py::arg("constants"), py::arg("dim"), py::arg("seed"),
-            py::arg("weights").noconvert() = py::none(), py::arg("squares").noconvert() = py::none());
+            py::arg("weights").noconvert() = py::none(), py::arg("squares").noconvert() = py::none(),
+            py::arg("own") = py::none());
   with_spec(bound, "look", &Run::look, "The noised gradient and upper triangle of the curvature at theta.");
   with_spec(bound, "bare", &Run::bare,
             "For tests: the same without noise, in integers of the noise's grid. Not private.");

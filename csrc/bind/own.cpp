@@ -27,13 +27,17 @@ py::array frozen(const double* numbers, std::initializer_list<py::ssize_t> shape
   return made;
 }
 
-template <bool by_coordinate>
+enum class Writes { loglik, gradient, roots };  // for each record
+
+template <Writes what>
 int call_python(int64_t count, int64_t columns, int64_t dim, const double* theta, const double* x,
                 const double* y, double* out, void* user) noexcept {
   const py::gil_scoped_acquire locked;
   try {
     const py::object targets = y ? py::object(frozen(y, {count})) : py::object(py::none());
-    const py::array to = by_coordinate ? view(out, {count, dim}) : view(out, {count});
+    const py::array to = what == Writes::loglik     ? view(out, {count})
+                         : what == Writes::gradient ? view(out, {count, dim})
+                                                    : view(out, {count, 1 + dim, dim});
     py::handle(static_cast<PyObject*>(user))(frozen(theta, {dim}), frozen(x, {count, columns}), targets, to);
     return 0;
   } catch (py::error_already_set&) {
@@ -75,11 +79,13 @@ void require_block(int64_t block) {
   require(block >= 1 && block <= 65536, "block must be a whole number from 1 to 65536");
 }
 
-OwnModelHandle of_python(const py::object& loglik, const py::object& gradient, int64_t block) {
+OwnModelHandle of_python(const py::object& loglik, const py::object& gradient, int64_t block,
+                         const py::object& roots) {
   require_block(block);
   return std::make_shared<BoundOwnModel>(
-      BoundOwnModel{call_python<false>, gradient.is_none() ? nullptr : call_python<true>, loglik.ptr(),
-                    gradient.ptr(), block, py::make_tuple(loglik, gradient)});
+      BoundOwnModel{call_python<Writes::loglik>, gradient.is_none() ? nullptr : call_python<Writes::gradient>,
+                    loglik.ptr(), gradient.ptr(), block, py::make_tuple(loglik, gradient, roots),
+                    roots.is_none() ? nullptr : call_python<Writes::roots>, roots.ptr()});
 }
 
 OwnModelHandle of_addresses(std::uintptr_t loglik, std::uintptr_t gradient, std::uintptr_t loglik_user,
@@ -105,7 +111,7 @@ void bind_own(py::module_& m) {
   using namespace pydpmc;
   py::class_<BoundOwnModel, OwnModelHandle>(m, "OwnModel")
       .def_static("of_python", &of_python, py::kw_only(), py::arg("loglik"), py::arg("gradient"),
-                  py::arg("block"))
+                  py::arg("block"), py::arg("roots") = py::none())
       .def_static("of_addresses", &of_addresses, py::kw_only(), py::arg("loglik"), py::arg("gradient") = 0,
                   py::arg("loglik_user") = 0, py::arg("gradient_user") = 0, py::arg("block") = 1,
                   py::arg("keep") = py::none())

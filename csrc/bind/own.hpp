@@ -20,15 +20,20 @@ struct BoundOwnModel {
   void *loglik_user = nullptr, *gradient_user = nullptr;
   int64_t block = 1;
   pybind11::object keep{};  // whatever the functions refer to; for Python functions, a tuple of them
+  pydpmc_function roots = nullptr;
+  void* roots_user = nullptr;
 
   UserModel of(int columns, int dim) const {
     UserModel model;
     model.kernels = &user_kernels();
-    model.workspace = static_cast<std::size_t>(BlockLayout(block, columns, dim).end);
+    model.workspace = static_cast<std::size_t>(
+        BlockLayout(block, columns, dim, UserModel::width(dim, roots != nullptr)).end);
     model.loglik = loglik;
     model.gradient = gradient;
     model.loglik_user = loglik_user;
     model.gradient_user = gradient_user;
+    model.roots = roots;
+    model.roots_user = roots_user;
     model.block = block;
     return model;
   }

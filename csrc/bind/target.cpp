@@ -24,6 +24,8 @@ void bind_target(py::module_& m) {
            py::arg("coded").noconvert() = py::none(), py::arg("own") = py::none(),
            py::arg("own_prior") = py::none(), py::arg("network") = py::none())
       .def("with_squares", &BoundTarget::with_squares, py::arg("squares").noconvert())
+      .def("log_prior", &BoundTarget::log_prior_and_slopes, py::arg("theta"),
+           "The log density of the prior at theta, up to a constant, and its gradient.")
       .def_property_readonly("model", [](const BoundTarget& t) { return t.given().model; })
       .def_property_readonly("intercept", [](const BoundTarget& t) { return t.given().intercept; })
       .def_property_readonly("constants", [](const BoundTarget& t) { return t.given().constants; })

@@ -6,10 +6,12 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "bind/network.hpp"
 #include "bind/own.hpp"
 #include "bind/records.hpp"
+#include "models/prior_slopes.hpp"
 #include "models/target.hpp"
 #include "run/chains.hpp"
 
@@ -72,6 +74,13 @@ class BoundTarget {
   const Target& target() const { return target_; }
   const Records& records() const { return target_.records; }
   const TargetArguments& given() const { return given_; }
+
+  std::pair<double, std::vector<double>> log_prior_and_slopes(const std::vector<double>& theta) const {
+    require(static_cast<int>(theta.size()) == target_.model.dim, "theta has the wrong length");
+    std::vector<double> slopes(theta.size()), scratch(theta.size());
+    PriorSlopes{target_.prior}(theta.data(), slopes.data(), scratch.data());
+    return {log_prior(target_.prior, theta.data()), slopes};
+  }
 
   // Called by every run that moves along gradients.
   void require_gradient() const {

@@ -1,6 +1,7 @@
 // Compiled once per instruction set (see CMakeLists.txt): the loops over records of models that users write.
 #include "isa/dispatch.hpp"
 #include "kernels/own/user_gradient.hpp"
+#include "kernels/own/user_look.hpp"
 #include "kernels/own/user_ratio.hpp"
 
 #define PYDPMC_STRING(x) #x
@@ -18,5 +19,8 @@ const KernelTable user_table{{},
                              {user_moment_sums},
                              {user_log_density},
                              PYDPMC_NAME(PYDPMC_ISA)};
+
+extern const LookKernels user_look_table;
+const LookKernels user_look_table{user_look_sums};
 
 PYDPMC_ISA_END

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "kernels/own/user_model.hpp"
 #include "query/gradient_query.hpp"
 #include "threads/chains.hpp"
 
@@ -17,7 +18,7 @@ struct LookSums {
   std::vector<Int128> all_sums, all_products;
 
   explicit LookSums(const ModelSpec& model)
-      : scratch(look_scratch(model)),
+      : scratch(look_scratch(model) + (model.own ? model.own->workspace : 0)),
         sums(static_cast<size_t>(model.dim)),
         products(look_width(curvature_dim(model)) * look_width(curvature_dim(model))),
         all_sums(sums.size()),
@@ -44,7 +45,7 @@ NewtonRun::NewtonRun(const Records& records, const ModelSpec& model, Key key, bo
       key_(key),
       key_is_secret_(key_is_secret),
       generation_(fork_generation()) {
-  if (records_.squares) return;
+  if (records_.squares || model_.own) return;
   squares_ = squares_of(records);
   records_.squares = {squares_.data()};
 }
@@ -55,7 +56,7 @@ std::vector<Int128> NewtonRun::sums(const LookSpec& spec, const std::vector<doub
   const LookPlan plan(spec, model_);
   const LookGrid grid = plan.grid();
   std::vector<LookSums> sums(static_cast<size_t>(threads), LookSums(model_));
-  const LookKernels& kernel = look_kernels();
+  const LookKernels& kernel = model_.own ? user_look_kernels() : look_kernels();
   for_each_chain(1, records_.n, block, threads, true, stop_, [&](uint32_t, Team& team, int first_thread) {
     team.sum([&](int thread, int64_t begin, int64_t end) noexcept {
       LookSums& own = sums[static_cast<size_t>(first_thread + thread)];

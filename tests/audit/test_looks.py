@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import own_logistic
 import pytest
 from scipy.special import ndtri
 from scipy.stats import beta
@@ -229,3 +230,70 @@ def test_the_heaviest_worst_pair_attains_the_claim(adjacency):
     mu = worlds[0][2]
     assert 0.999 * mu < np.linalg.norm(distance(worlds)) <= mu
     assert 0.9 * mu <= proven_mu(worlds) <= mu
+
+
+def passes_on(theta, x, y, out):
+    """Write what the record says: its gradient, and a root of its curvature."""
+    out[...] = x[:, : out[0].size].reshape(out.shape)
+
+
+def own_worlds(adjacency, curvature, **fault):
+    """Return neighbours with opposite gradients and orthogonal curvatures, each far beyond its clip.
+
+    Whatever the code of a model says of them, the core clips it.
+    """
+    own_logistic.needs("jax")
+    model = own_logistic.in_jax(2)
+    along, beside, zeros = [1e3, 0.0], [0.0, 1e3], [0.0] * 2
+    first, other = [along, along, zeros], [[-1e3, 0.0], beside, zeros]
+    rest = [zeros, zeros, zeros]
+    pairs = ([first, rest], [other, rest]) if adjacency == "replace" else ([first, rest], [rest])
+    worlds = []
+    for k, records in enumerate(pairs):
+        data = dp.Data(np.zeros((2, 2)), np.zeros(2), row_norm=1.0, public_n=2)
+        plan = plan_of(model, data, adjacency, curvature=curvature, clip=1.0, curvature_clip=0.5)
+        settings = plan.settings
+        run = _core.NewtonRun(
+            rows=np.hstack([np.array(records).reshape(len(records), 6), np.zeros((len(records), 2))]),  # padded
+            columns=6,
+            has_target=False,
+            model="own",
+            intercept=False,
+            constants=(0.0, 0.0),
+            dim=2,
+            seed=1 + k,
+            own=_core.OwnModel.of_python(loglik=passes_on, gradient=passes_on, block=8, roots=passes_on),
+        )
+        sigma, tau = settings.noise(settings.mu)
+        options = {
+            "theta": [0.0, 0.0],
+            "clip": settings.bounds.gradient,
+            "sigma": sigma / fault.get("quieter", 1.0),
+            "curvature_clip": settings.bounds.curvature,
+            "tau": tau / fault.get("quieter_curvature", 1.0),
+            "largest_square": 1.0,
+            "limits": (0.0, 0.0),
+            "outer": curvature == "outer",
+            "block_of": list(settings.blocks),
+            "threads": 1,
+            "block": 4096,
+        }
+        worlds.append((run, options, settings.mu))
+    return worlds
+
+
+@pytest.mark.parametrize("curvature", ["full", "outer"])
+@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+def test_the_worst_pair_of_a_model_of_ones_own_attains_the_claim_and_does_not_exceed_it(adjacency, curvature):
+    worlds = own_worlds(adjacency, curvature)
+    mu = worlds[0][2]
+    assert 0.999 * mu < np.linalg.norm(distance(worlds)) <= mu
+    proven = proven_mu(worlds)
+    print(f"{adjacency}, {curvature}: claimed mu {mu:.4f}, proven {proven:.4f}")
+    assert 0.9 * mu <= proven <= mu
+
+
+@pytest.mark.parametrize("fault", ["quieter", "quieter_curvature"])
+def test_a_quarter_less_noise_on_a_model_of_ones_own_is_caught(fault):
+    worlds = own_worlds("replace", "full", **{fault: 1.25})
+    assert np.linalg.norm(distance(worlds)) > worlds[0][2]

@@ -24,7 +24,7 @@ class RecordBlock {
         dim_(spec.dim),
         has_target_(records.has_target),
         in_place_(std::is_same_v<Scalar, double> && model_.block == 1),
-        at_(model_.block, columns_, dim_),
+        at_(model_.block, columns_, dim_, UserModel::width(dim_, model_.roots != nullptr)),
         features_(scratch),
         targets_(scratch + at_.targets),
         void_(scratch + at_.voids),
@@ -68,18 +68,30 @@ class RecordBlock {
   // Calls use(k, gradient) for each record that is not void and whose gradient was computed.
   template <class Use>
   PYDPMC_INLINE void gradients(const double* theta, const Use& use) noexcept {
-    if (count_ == 1 && void_[0] != 0.0) return;
-    if (call(model_.gradient, theta, out_, model_.gradient_user)) {
-      for (int64_t k = 0; k < count_; ++k)
-        if (void_[k] == 0.0) use(k, out_ + k * dim_);
-      return;
-    }
-    each_alone(model_.gradient, theta, model_.gradient_user, [&](int64_t k, bool made) {
-      if (made) use(k, out_ + k * dim_);
-    });
+    written(model_.gradient, model_.gradient_user, dim_, theta, use);
+  }
+
+  // The same with a root of the curvature behind each gradient.
+  template <class Use>
+  PYDPMC_INLINE void roots(const double* theta, const Use& use) noexcept {
+    written(model_.roots, model_.roots_user, UserModel::width(dim_, true), theta, use);
   }
 
  private:
+  template <class Use>
+  PYDPMC_INLINE void written(pydpmc_function function, void* user, int64_t width, const double* theta,
+                             const Use& use) noexcept {
+    if (count_ == 1 && void_[0] != 0.0) return;
+    if (call(function, theta, out_, user)) {
+      for (int64_t k = 0; k < count_; ++k)
+        if (void_[k] == 0.0) use(k, out_ + k * width);
+      return;
+    }
+    each_alone(function, theta, user, [&](int64_t k, bool made) {
+      if (made) use(k, out_ + k * width);
+    });
+  }
+
   static constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
   PYDPMC_INLINE void fetch(const Scalar* row) const noexcept {

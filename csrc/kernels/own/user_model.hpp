@@ -10,10 +10,15 @@
 namespace pydpmc {
 
 struct UserModel : OwnModel {
+  // Numbers that a call writes for a record.
+  static int64_t width(int64_t dim, bool has_roots) noexcept { return has_roots ? (1 + dim) * dim : dim; }
+
   pydpmc_function loglik = nullptr;
   pydpmc_function gradient = nullptr;  // null if samplers that need none are the only ones
+  pydpmc_function roots = nullptr;  // the gradient and a root of the curvature: 1 + dim rows for each record
   void* loglik_user = nullptr;
   void* gradient_user = nullptr;
+  void* roots_user = nullptr;
   int64_t block = 1;  // records of every call: a shorter block is padded with zeros
 };
 
@@ -22,17 +27,20 @@ struct UserModel : OwnModel {
 struct BlockLayout {
   int64_t targets, voids, first, second, out, group, aside, end;
 
-  BlockLayout(int64_t block, int64_t columns, int64_t dim) noexcept
+  // `width` is how many numbers a call writes for a record.
+  BlockLayout(int64_t block, int64_t columns, int64_t dim, int64_t width) noexcept
       : targets(block * columns),
         voids(targets + block),
         first(voids + block),
         second(first + block),
         out(second + block),
-        group(out + block * dim),
+        group(out + block * width),
         aside(group + (dim + 7) / 8 * 8 + 8),
         end(aside + (block == 1 ? 0 : block * (columns + 1))) {}
 };
 
-const KernelTable& user_kernels() noexcept;  // of the instruction set in use: isa/user_dispatch.cpp
+struct LookKernels;                               // kernels/curvature/look_grid.hpp
+const LookKernels& user_look_kernels() noexcept;  // of the instruction set in use
+const KernelTable& user_kernels() noexcept;       // of the instruction set in use: isa/user_dispatch.cpp
 
 }  // namespace pydpmc

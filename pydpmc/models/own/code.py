@@ -38,6 +38,15 @@ class Code:
         return True
 
     @property
+    def has_roots(self) -> bool:
+        """Whether roots of the curvatures of records can be computed."""
+        return False
+
+    def roots(self, public: Public) -> Function:
+        """Return the function that writes each record's gradient and, below it, a root of its curvature."""
+        raise TypeError(f"the {self.backend} code of a model has no curvatures")
+
+    @property
     def calls_python(self) -> bool:
         """Whether a run calls Python, and so might warn of what a record does to it."""
         return True
@@ -55,6 +64,13 @@ class Code:
         """Return the functions as the core calls them."""
         loglik, gradient = self.functions(public)
         return _core.OwnModel.of_python(loglik=loglik, gradient=gradient, block=block)
+
+    def look(self, public: Public, block: int, roots: bool) -> Any:
+        """Return the functions for looks at gradients, with or without roots of curvatures."""
+        if not roots:
+            return self.core(public, block)
+        loglik, gradient = self.functions(public)
+        return _core.OwnModel.of_python(loglik=loglik, gradient=gradient, block=block, roots=self.roots(public))
 
     def block(self, batch: int, sampling: str, columns: int, dim: int) -> int:
         """Return how many records a call has: one number for all calls of a run, from public numbers alone."""

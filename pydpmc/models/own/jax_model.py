@@ -41,9 +41,31 @@ class JaxCode(Code):
             self._compiled[key] = self._compile(default_layout(public) if self._layout is None else self._layout)
         return self._compiled[key]
 
+    @property
+    def has_roots(self) -> bool:
+        """Whether roots of curvatures can be computed: by JAX's Hessians."""
+        return True
+
+    def roots(self, public: Public) -> Function:
+        """Return the gradient of a record and, below it, a root of the positive part of minus its Hessian."""
+        jax = require("jax", "jax", PURPOSE)
+        jnp = jax.numpy
+        loglik = self._loglik(default_layout(public) if self._layout is None else self._layout)
+
+        def both(theta: Any, x: Any, y: Any) -> Any:
+            values, vectors = jnp.linalg.eigh(-jax.hessian(loglik)(theta, x, y))
+            root = jnp.sqrt(jnp.maximum(values, 0.0))[:, None] * vectors.T
+            return jnp.concatenate([jax.grad(loglik)(theta, x, y)[None], root])
+
+        return _mapped(jax, both)
+
     def _compile(self, layout: Layout) -> tuple[Function, Function]:
         jax = require("jax", "jax", PURPOSE)
-        of_record = self._of_record
+        loglik = self._loglik(layout)
+        return _mapped(jax, loglik), _mapped(jax, jax.grad(loglik))
+
+    def _loglik(self, layout: Layout) -> Callable[..., Any]:
+        jax, of_record = require("jax", "jax", PURPOSE), self._of_record
 
         def loglik(theta: Any, x: Any, y: Any) -> Any:
             value = of_record(theta, layout.of(x, y, lambda whole: whole.astype(jax.numpy.int64)))
@@ -53,7 +75,7 @@ class JaxCode(Code):
                 )
             return value
 
-        return _mapped(jax, loglik), _mapped(jax, jax.grad(loglik))
+        return loglik
 
 
 def _mapped(jax: Any, of_one: Any) -> Function:

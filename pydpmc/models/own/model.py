@@ -20,7 +20,7 @@ from ..priors import Flat, Normal, Prior, Uniform
 from .code import Code
 from .parameters import Site, labels_of
 from .records import Layout, default_layout
-from .trial import try_out
+from .trial import try_out, try_roots
 
 SPREAD = 0.3  # of the trial's thetas around the start
 POINTS_SEED = 3
@@ -190,6 +190,12 @@ class OwnModel(Model):
                 parts.append(np.rint(part) if site.support == "whole" else part)
             found.append(np.concatenate(parts))
         return found
+
+    def check_roots(self, public: Public) -> None:
+        """Refuse a model whose Hessians are no numbers for made-up records: a look at them would show nothing."""
+        try_roots(
+            self.code, self._points(public, np.random.default_rng(POINTS_SEED))[0], public, self.layout_in(public)
+        )
 
     def _split(self, theta: Floats) -> list[Floats]:
         return np.split(theta, np.cumsum([site.size for site in self.sites])[:-1])

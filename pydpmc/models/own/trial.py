@@ -86,6 +86,26 @@ def try_out(code: Code, thetas: list[Floats], public: Public, layout: Layout, pr
             _prior_fits(prior.of, thetas[0], slopes)
 
 
+def try_roots(code: Code, theta: Floats, public: Public, layout: Layout) -> None:
+    """Refuse code whose curvatures are not finite for any of the made-up records."""
+    x, y = made_up(public, layout, COUNT)
+    out = np.full((COUNT, 1 + len(theta), len(theta)), np.nan)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            code.roots(public)(theta, x, y, out)
+        except Exception as error:  # of made-up records: it may be shown
+            raise InvalidArgument(
+                f"the Hessian of the model failed on made-up records: {type(error).__name__}: {_first(error)}; take "
+                'Newton(curvature="outer")'
+            ) from error
+    if not np.isfinite(out).all(axis=(1, 2)).any():
+        raise InvalidArgument(
+            "the Hessian of the model is not finite for any of the made-up records; correct the model, or take "
+            'Newton(curvature="outer")'
+        )
+
+
 def _finite(trial: Trial, thetas: list[Floats]) -> None:
     values = np.concatenate([trial.loglik(theta, np.arange(COUNT)) for theta in thetas])
     if not np.isfinite(values).any():

@@ -8,11 +8,12 @@ from collections.abc import Callable
 
 from ...data.public import Public
 from ...errors import BudgetError, InvalidArgument, UnsupportedEventError
-from ...models import LinearRegression, NegativeBinomialRegression, PoissonRegression
+from ...models import LinearRegression, NegativeBinomialRegression, OwnModel, PoissonRegression
 from ..request import Request
 from .clips import TYPICAL_SPREAD, Clip, Predictors, Trade
 from .families import family_of, largest_count, largest_sigma, law_of, typical_count
 from .forecast import forecast_of, has_flat_coordinate, moment_of_a_column
+from .own_model import own_clip
 from .reclip import TYPICAL_RECORDS, TYPICAL_SIGMA, best_residual
 from .schedule import DEFAULT_LOOKS, Schedule
 from .sensitivity import LEAST_MU
@@ -33,7 +34,11 @@ def choose(request: Request) -> NewtonSettings:
     """Return a fully specified run that costs at most the budget."""
     sampler, public = request.sampler, request.public
     assert isinstance(sampler, Newton)
-    predictors = family_of(request.model, public, Clip(PLAIN_CLIP)).predictors  # refuses what has no proof
+    own = isinstance(request.model, OwnModel)
+    if not own and (sampler.clip is not None or sampler.curvature_clip is not None):
+        raise InvalidArgument("clip and curvature_clip are for models of your own; Newton knows the bounds of this one")
+    clip = own_clip(request) if own else Clip(PLAIN_CLIP)
+    predictors = family_of(request.model, public, clip).predictors  # refuses what has no proof
     if predictors > 1 and sampler.curvature == "outer":
         raise UnsupportedEventError(
             'curvature="outer" has no kernel for SoftmaxRegression; leave it out: a look then releases sum x x\''
@@ -41,7 +46,7 @@ def choose(request: Request) -> NewtonSettings:
     if public.records_per_unit is None:
         raise InvalidArgument("groups: Newton needs a public bound on the rows of a group; pass max_group_size to Data")
     if public.max_weight is not None:
-        _refuse_weights(sampler, predictors)
+        _refuse_weights(sampler, predictors, own)
     if request.dim > MOST_PARAMETERS:
         raise InvalidArgument(f"Newton takes at most {MOST_PARAMETERS} parameters, but there are {request.dim}")
     fixed = None if sampler.shares is None else tuple(sampler.shares)
@@ -65,7 +70,7 @@ def choose(request: Request) -> NewtonSettings:
             CURVATURE_SHARE if sampler.curvature_share is None else sampler.curvature_share,
             sampler.draws,
             records,
-            Clip(PLAIN_CLIP),
+            clip,
         )
 
     settings = at(NOT_NOTICED) if not request.private else _largest(request, at)
@@ -89,8 +94,10 @@ def _refuse_unknown(sampler: Newton, public: Public) -> None:
         )
 
 
-def _refuse_weights(sampler: Newton, predictors: int) -> None:
+def _refuse_weights(sampler: Newton, predictors: int, own: bool) -> None:
     """Refuse weights where the variance of weighted gradients cannot be seen: it takes a look of its own."""
+    if own:
+        raise UnsupportedEventError("sample_weight: a model of your own takes no weights; use a Data without them")
     if predictors > 1:
         raise UnsupportedEventError(
             "sample_weight: SoftmaxRegression by Newton has no look at the variance of weighted gradients; use a Data "
@@ -118,6 +125,8 @@ def _largest(request: Request, at: Callable[[float], NewtonSettings]) -> NewtonS
 def best_clip(settings: NewtonSettings) -> Clip:
     """Return the clip of residuals with the least forecast variance."""
     model, public, n = settings.model, settings.public, settings.n
+    if isinstance(model, OwnModel):
+        return settings.clip
     if isinstance(model, PoissonRegression | NegativeBinomialRegression):
         predictors = Predictors(math.log(typical_count(public)), TYPICAL_SPREAD)
         records = TYPICAL_RECORDS if n is None else n * moment_of_a_column(settings)
@@ -151,7 +160,8 @@ def block_of(sampler: Newton, dim: int) -> tuple[int, ...]:
 
 def _refuse_flat(settings: NewtonSettings) -> None:
     """Refuse a flat prior where the looks may leave a direction unknown."""
-    if not has_flat_coordinate(settings):
+    own = settings.model
+    if not has_flat_coordinate(settings) or (isinstance(own, OwnModel) and own.public_prior is not None):
         return
     signal = forecast_of(settings).signal
     if signal is None:

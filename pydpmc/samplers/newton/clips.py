@@ -36,11 +36,14 @@ class Clip:
         The largest count; inf for models of other outcomes.
     sigma
         Of linear models that do not know it: what is taken for it.
+    curvature
+        Of models of the user's: on the trace of a record's curvature; `residual` is then that on its gradient.
     """
 
     residual: float
     top: float = math.inf
     sigma: float | None = None
+    curvature: float | None = None
 
 
 @dataclass(frozen=True)

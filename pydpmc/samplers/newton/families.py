@@ -19,6 +19,7 @@ from ...models import (
     LogisticRegression,
     Model,
     NegativeBinomialRegression,
+    OwnModel,
     PoissonRegression,
     ProbitRegression,
     SoftmaxRegression,
@@ -34,6 +35,7 @@ from .sensitivity import (
     NOT_FREE,
     PROBIT_FREE,
     Bounds,
+    RootBounds,
 )
 
 ROUNDING_OF_NORM = 1.0 + 1e-12  # times the bound: a longer row counts for nothing
@@ -104,6 +106,8 @@ def family_of(model: Model, public: Public, clip: Clip) -> Family:
         NegativeBinomialRegression: _counts,
         SoftmaxRegression: _softmax,
     }
+    if isinstance(model, OwnModel):
+        return _own(model, public, clip)
     maker = makers.get(type(model))
     if maker is None:
         raise UnsupportedEventError(
@@ -111,6 +115,14 @@ def family_of(model: Model, public: Public, clip: Clip) -> Family:
             f"{'ConjugateSample' if isinstance(model, GaussianMean) else 'SGLD or Barker'}"
         )
     return maker(model, public, clip)
+
+
+def _own(model: OwnModel, public: Public, clip: Clip) -> Family:
+    """Return what is known of a model of the user's: the clips. Distances are in units of a record's gradient."""
+    gradient, dim = clip.residual, model.dim(public)
+    curvature = clip.curvature if clip.curvature is not None else gradient**2
+    bounds = RootBounds(gradient, curvature, NOT_FREE, rank=dim)
+    return Family(links.plain(), gradient, None, bounds, model.information(public) or 0.0)
 
 
 def _radius(model: Any, public: Public) -> float:

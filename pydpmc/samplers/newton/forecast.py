@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ...models import OwnModel
 from ...models.priors import Flat
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class NewtonForecast:
 
 def forecast_of(settings: NewtonSettings) -> NewtonForecast:
     """Return the forecast of these settings: all looks as one at the truth, features spread evenly within bounds."""
-    if settings.n is None:
+    if settings.n is None or (isinstance(settings.model, OwnModel) and not settings.family.curvature):
         return NewtonForecast(None, None, None, None)
     family, dim = settings.family, settings.coefficients
     mu = settings.mu * math.sqrt(USED)
@@ -81,6 +82,8 @@ def forecast_of(settings: NewtonSettings) -> NewtonForecast:
 def moment_of_a_column(settings: NewtonSettings) -> float:
     """Return the forecast of E x_j^2: uniform within `x_bounds`, or rows of the declared norm; 1 without columns."""
     public, family = settings.public, settings.family
+    if isinstance(settings.model, OwnModel):  # what it states is the information about a coordinate
+        return 1.0
     if settings.coefficients == 1 and family.constant is not None:
         return 1.0
     norm = public.feature_norm

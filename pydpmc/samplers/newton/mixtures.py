@@ -48,6 +48,11 @@ class MixturePrior:
             normal,
         )
 
+    def local(self, m: Floats, variances: Floats | float) -> tuple[Floats, Floats]:
+        """Return the precision of each coordinate if theta is m up to these variances, and the pull of the prior."""
+        precision = self.precision((m - self.mean) ** 2 + variances)
+        return precision, precision * (self.mean - m)
+
     def draw_precision(self, distance: Floats, normals: Floats, uniforms: Floats) -> Floats:
         """Draw the precisions given theta: the Gibbs step of the mixture. Rows are independent chains."""
         from scipy.special import gammaincinv

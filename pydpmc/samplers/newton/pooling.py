@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,9 @@ from ...posterior.looks import Look
 from .curved import FLAT_ENOUGH, Curved, weight_of
 from .mixtures import MixturePrior
 from .surrogate import GaussianFeatures, nonnegative, shrink
+
+if TYPE_CHECKING:
+    from .public_prior import PublicPrior
 
 Floats = npt.NDArray[np.float64]
 FAR = (0.05, 0.5)  # relative error of the surrogate's gradient difference per unit of the predictor: least, largest
@@ -117,19 +121,20 @@ class _Local:
     weight: Floats  # of each look
 
 
-def pool(looks: Sequence[Look], prior: MixturePrior, surrogate: GaussianFeatures, radius: float) -> Pooled:
+def pool(
+    looks: Sequence[Look], prior: MixturePrior | PublicPrior, surrogate: GaussianFeatures, radius: float
+) -> Pooled:
     """Return the posterior of theta given all looks; `radius` bounds the norm of a record's features."""
     stack = _Stack(looks, surrogate, radius)
     m, covariance, last, damping, far = stack.at[-1].copy(), None, None, 1.0, FAR[0] ** 2
     for turn in range(ROUNDS):
-        square = (m - prior.mean) ** 2 + (0.0 if covariance is None else np.diag(covariance))
-        precision = prior.precision(square)
+        precision, pull = prior.local(m, 0.0 if covariance is None else np.diag(covariance))
         local = _around(stack, m, covariance, precision, far)
         if turn < ADAPTING and stack.count > 1:
             far = min(max(far * min(max(local.chi_square, 0.5), 3.0), FAR[0] ** 2), FAR[1] ** 2)
         total = local.information + np.diag(precision) + 1e-12 * local.size / stack.dim * np.eye(stack.dim)
         new = np.linalg.inv(total)
-        step = new @ (local.pull + precision * (prior.mean - m))
+        step = new @ (local.pull + pull)
         length = math.sqrt(max(float(stack.squared_predictor(step[None], local.typical)[0]), 0.0))
         if last is not None and step @ last < 0:
             damping = max(0.3, 0.7 * damping)
@@ -191,10 +196,12 @@ def _around(stack: _Stack, m: Floats, covariance: Floats | None, prior_precision
     return _Local(symmetric, pull, curvature, scores, noise, chi_square, size, typical, misfit, weight / weight.sum())
 
 
-def _curved(stack: _Stack, prior: MixturePrior, local: _Local, mean: Floats, covariance: Floats) -> Curved | None:
+def _curved(
+    stack: _Stack, prior: MixturePrior | PublicPrior, local: _Local, mean: Floats, covariance: Floats
+) -> Curved | None:
     """Return how the posterior differs from a normal one, if it does: normal priors and canonical links only."""
     surrogate = stack.surrogate
-    if surrogate.link.primitive is None or not prior.is_normal:
+    if surrogate.link.primitive is None or not isinstance(prior, MixturePrior) or not prior.is_normal:
         return None
     square = (mean - prior.mean) ** 2 + np.diag(covariance)
     precision = prior.precision(square)

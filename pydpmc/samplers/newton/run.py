@@ -45,18 +45,7 @@ class NewtonRun:
         self._draws, self._seed = chains.draws, chains.seed
         self._prior = MixturePrior.of(target.prior[: settings.coefficients])
         self._theta: Floats = np.array(chains.init[0][: settings.coefficients], dtype=np.float64)
-        self._looks_of_core = core.NewtonRun(
-            rows=data._rows,
-            columns=data.public.width,
-            has_target=data.public.has_target,
-            model=target.model,
-            intercept=target.intercept,
-            constants=self._constants(target),
-            dim=settings.coefficients,
-            seed=chains.seed,
-            squares=data.row_squares(),
-            **({} if data._weights is None else {"weights": data._weights}),
-        )
+        self._looks_of_core = self._start(target, data)
         self._surrogate: GaussianFeatures | None = None
         self._guide = None if self._family.table is None else guide(self._settings, self._prior)
         self._n: float | None = None
@@ -69,8 +58,28 @@ class NewtonRun:
         self.steps_done = 0
         self._stopped = False
 
+    def _start(self, target: Target, data: Data) -> Any:
+        """Return the run of the core."""
+        return self._core.NewtonRun(
+            rows=data._rows,
+            columns=data.public.width,
+            has_target=data.public.has_target,
+            model=target.model,
+            intercept=target.intercept,
+            constants=self._constants(target),
+            dim=self._settings.coefficients,
+            seed=self._seed,
+            squares=data.row_squares(),
+            **({} if data._weights is None else {"weights": data._weights}),
+        )
+
     def _constants(self, target: Target) -> tuple[float, ...]:
         return tuple(target.constants)
+
+    @property
+    def _pooling_prior(self) -> Any:
+        """The prior beside which looks are pooled."""
+        return self._prior
 
     def stop(self) -> None:
         """Leave the look under way, and take no more."""
@@ -98,7 +107,9 @@ class NewtonRun:
         curved = 0.0 if pooled.curved is None else pooled.curved.weight
         degrees = dim * (len(self.looks) - self._pooled_from - 1)
         reach, seen = math.sqrt(max(pooled.reach_square, 0.0)), self._surrogate
-        moments = None if seen is None or self._family.predictors > 1 else (seen.q.tolist(), seen.S.tolist())
+        moments = None
+        if isinstance(seen, GaussianFeatures) and self._family.predictors == 1:
+            moments = (seen.q.tolist(), seen.S.tolist())
         return Agreement(pooled.chi_square, degrees, reach, curved, *self.spread, moments=moments)
 
     @property
@@ -180,7 +191,7 @@ class NewtonRun:
         elif self._family.table is not None and self._settings.curvature != "outer":
             self._look_at_spread(looks)
             looks = [blank(look) if look.outer else look for look in looks]
-        self.pooled = pool(looks, self._guide or self._prior, self._surrogate, self._family.radius)
+        self.pooled = pool(looks, self._guide or self._pooling_prior, self._surrogate, self._family.radius)
         self._theta = self.pooled.mean
 
     def _look_at_spread(self, looks: list[Look]) -> None:
@@ -219,6 +230,9 @@ class NewtonRun:
         even = None if family.table is None else moment_of_a_column(self._settings)
         return GaussianFeatures(records, family.link, family.constant, blocks, even)
 
+    def _drawn(self, pooled: Pooled, count: int, numbers: Numbers) -> Floats:
+        return posterior_draws(pooled, self._prior, count, numbers)
+
     def _records(self) -> float:
         """Return the number of records: public, or about what the first look shows.
 
@@ -246,6 +260,6 @@ class NewtonRun:
         random = self._core.random
         key = random.key_from_os() if self._seed is None else random.key_from_seed(self._seed)
         chains, kept, dim = self._draws.shape
-        drawn = posterior_draws(self.pooled, self._prior, chains * kept, Numbers(self._core, key))
+        drawn = self._drawn(self.pooled, chains * kept, Numbers(self._core, key))
         self._draws[:] = drawn.reshape(chains, kept, dim)
         self.steps_done = self._settings.steps

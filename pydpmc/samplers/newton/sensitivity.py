@@ -86,3 +86,42 @@ class Bounds:
         extra = self.rounding(sigma, tau, dim) + 1e-11 * mu
         louder = mu / (mu - extra)
         return sigma * louder, tau * louder
+
+
+@dataclass(frozen=True)
+class RootBounds(Bounds):
+    """Of gradients at most A and curvatures R'R, |R|^2 <= B, that have nothing to do with each other: lemma 11.
+
+    Attributes
+    ----------
+    rank
+        The most rows of R.
+    """
+
+    rank: int = 1
+
+    def moved(self, sigma: float, tau: float, adjacency: str) -> float:
+        """Return a bound on the joint distance, in exact arithmetic, of two neighbouring sums."""
+        gradients, curvatures = _apart(adjacency)
+        return math.hypot(gradients * self.gradient / sigma, curvatures * self.curvature / tau)
+
+    def rounding(self, sigma: float, tau: float, dim: int) -> float:
+        """Return what rounding to integers adds: of `rank` rows in place of one."""
+        root = math.sqrt(self.rank * dim) / LONGEST_ROOT
+        one = math.sqrt(dim) / LONGEST_ROOT
+        more = self.curvature / tau * (root + root * root / 4.0 - one - one * one / 4.0)
+        arithmetic = (self.rank - 1) * dim * 2.0**-50 * self.curvature / tau
+        return super().rounding(sigma, tau, dim) + 2.0 * (more + arithmetic)
+
+    def noise(self, mu: float, adjacency: str, dim: int, share: float) -> tuple[float, float]:
+        """Return sigma and tau of a look that costs at most mu, the curvature's share of mu^2 as given."""
+        gradients, curvatures = _apart(adjacency)
+        sigma = gradients * self.gradient / (mu * math.sqrt(1.0 - share))
+        tau = curvatures * self.curvature / (mu * math.sqrt(share))
+        louder = mu / (mu - self.rounding(sigma, tau, dim) - 1e-11 * mu)
+        return sigma * louder, tau * louder
+
+
+def _apart(adjacency: str) -> tuple[float, float]:
+    """Return how many times A two gradients, and how many times B two nonnegative curvatures, may be apart."""
+    return (1.0, 1.0) if adjacency == "add_remove" else (2.0, math.sqrt(2.0))

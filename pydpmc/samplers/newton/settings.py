@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ...accounting import GDP, Event
 from ...data.public import Public
 from ...errors import InvalidArgument
-from ...models import LinearRegression, Model
+from ...models import LinearRegression, Model, OwnModel
 from ..base import Release, all_at_once
 from ..directions import Directions
 from ..gradient.settings import ROUNDED_NORMAL_ERROR
@@ -135,9 +135,12 @@ class NewtonSettings:
 
     def start(self, core: Any, target: Target, chains: Chains, data: Data) -> NewtonRun:
         """Return the run."""
+        from .own_model import OwnNewtonRun
         from .run import NewtonRun
         from .unknown_sigma import UnknownSigmaRun
 
+        if isinstance(self.model, OwnModel):
+            return OwnNewtonRun(self, core, target, chains, data)
         kind = NewtonRun if self.clip.sigma is None else UnknownSigmaRun
         return kind(self, core, target, chains, data)
 
@@ -160,6 +163,7 @@ class NewtonSettings:
             "curvature_share": self.curvature_share,
             "residual_clip": self.clip.residual,
             "largest_count": self.clip.top if math.isfinite(self.clip.top) else None,
+            "curvature_clip": self.clip.curvature,
             "draws": self.draws,
             "mu": self.mu,
             "w": 1.0,

@@ -41,11 +41,15 @@ class Newton(Sampler):
         sum to 1.
     curvature
         ``"full"``; ``"blocks"`` or ``"diagonal"`` release fewer entries, at the same price with less noise in all;
-        ``"outer"`` releases the outer products of gradients.
+        ``"outer"`` releases the outer products of gradients. Of a model of your own the curvature is the positive part
+        of each record's Hessian, by JAX.
     blocks
         For ``curvature="blocks"``: lists of coordinates of theta, each coordinate in one.
     curvature_share
         Share of each look's mu^2 that pays for the curvature, in models whose curvature is not free.
+    clip, curvature_clip
+        For models of your own: public bounds on the norm of a record's gradient, and on the trace of its curvature.
+        Records beyond them are scaled down.
     draws
         Number of independent draws.
 
@@ -63,6 +67,8 @@ class Newton(Sampler):
     curvature: Literal["full", "blocks", "diagonal", "outer"] = "full"
     blocks: Sequence[Sequence[int]] | None = None
     curvature_share: float | None = None
+    clip: float | None = None
+    curvature_clip: float | None = None
     draws: int = 4000
 
     supports_groups: ClassVar[bool] = True  # docs/privacy/newton.md, lemma 9
@@ -80,6 +86,9 @@ class Newton(Sampler):
             raise InvalidArgument('blocks must be given with curvature="blocks", and only then')
         if self.blocks is not None:
             object.__setattr__(self, "blocks", _blocks(self.blocks))
+        for name in ("clip", "curvature_clip"):
+            if getattr(self, name) is not None:
+                positive(getattr(self, name), name)
         if self.curvature_share is not None:
             inside(self.curvature_share, "curvature_share")
             if self.curvature_share > LARGEST_SPLIT:
