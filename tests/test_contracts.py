@@ -69,7 +69,17 @@ MAY_LEAVE_OF_POSTERIOR_SAMPLE = {
 MAY_LEAVE_OF_CONJUGATE = {f"plan.{name}": PUBLIC for name in ("draws", "noise")}
 MAY_LEAVE_OF_NEWTON = {
     f"plan.{name}": PUBLIC
-    for name in ("looks", "shares", "curvature", "curvature_share", "residual_clip", "largest_count", "draws", "mu")
+    for name in (
+        "looks",
+        "shares",
+        "curvature",
+        "curvature_share",
+        "residual_clip",
+        "curvature_clip",
+        "largest_count",
+        "draws",
+        "mu",
+    )
 } | {  # functions of the looks
     f"agreement.{name}": CHARGED
     for name in ("chi_square", "degrees", "curved", "predictor_sd", "spread", "spread_error", "moments")
