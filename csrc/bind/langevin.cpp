@@ -59,7 +59,8 @@ class BoundLangevinRun {
                    const std::vector<double>& radius)
       : target_(std::move(target)), chains_(std::move(chains)), steps_(steps) {
     target_->require_single_records();
-    target_->require_listed();
+    target_->require_listed_prior();
+    target_->require_gradient();
     target_->require_no_network();
     require(steps >= 1 && chains_->kept() == 1 && chains_->warmup() == steps - 1 && chains_->thin() == 1,
             "only the last iterate of each chain may be kept");

@@ -91,6 +91,8 @@ class BoundTarget {
   void require_listed() const {
     require(!target_.model.own && !target_.prior.own, "this run takes no model or prior of your own");
   }
+  // Called by runs whose proof is for normal priors of models/prior.hpp.
+  void require_listed_prior() const { require(!target_.prior.own, "this run takes no prior of your own"); }
   // Called by every run but those of gradient samplers, which alone have loops for networks.
   void require_no_network() const { require(!given_.network, "a network is sampled by gradient samplers"); }
 

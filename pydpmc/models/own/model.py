@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,8 +20,14 @@ from ..priors import Flat, Normal, Prior, Uniform
 from .code import Code
 from .parameters import Site, labels_of
 from .records import Layout, default_layout
-from .trial import try_out, try_roots
+from .trial import try_convex, try_out, try_roots
 
+ACCURACY = 1e-10
+CONVEX = (
+    "the log-likelihood of every record within the declared bounds is concave in theta, its gradient is at most {0:g} "
+    "long and changes by at most {1:g} per unit of theta, and what the code computes is a number within {2:g} of that "
+    "length from it, or no number at any theta"
+)
 SPREAD = 0.3  # of the trial's thetas around the start
 POINTS_SEED = 3
 PublicPrior = Callable[[Floats, Floats | None], float]  # log density at theta; writes its gradient
@@ -64,6 +70,7 @@ class OwnModel(Model):
     stated_lipschitz: float | None = None
     stated_smoothness: float | None = None
     stated_information: float | None = None
+    stated_convex: bool = False
     simulator: Handle | None = None
     tried: Handle = field(default_factory=lambda: Handle(set()), compare=False)
 
@@ -122,6 +129,39 @@ class OwnModel(Model):
     def information(self, public: Public) -> float | None:
         """Return the stated information."""
         return self.stated_information
+
+    def stated_convex_and_smooth(self, *, lipschitz: float, smoothness: float) -> OwnModel:
+        """Return the model with what Langevin's guarantee then rests on; it stands in ``guarantee.assumptions``.
+
+        Parameters
+        ----------
+        lipschitz
+            L: no record's log-likelihood has a gradient longer than this, at any theta.
+        smoothness
+            M: the gradient changes by at most M |a - b| from theta a to theta b, and the log-likelihood is concave.
+        """
+        return replace(self, stated_lipschitz=lipschitz, stated_smoothness=smoothness, stated_convex=True)
+
+    @property
+    def convexity(self) -> str:
+        """What the user stated, as a sentence."""
+        return CONVEX.format(self.stated_lipschitz, self.stated_smoothness, ACCURACY)
+
+    def check_convex(self, public: Public) -> None:
+        """Refuse a statement that made-up records contradict."""
+        assert self.stated_lipschitz is not None
+        assert self.stated_smoothness is not None
+        points = self._points(public, np.random.default_rng(POINTS_SEED))
+        stated = self.stated_lipschitz, self.stated_smoothness
+        try_convex(self.code, points, public, self.layout_in(public), *stated)
+
+    def gradient_error(self, public: Public, reach: float) -> float | None:
+        """Return what is stated of the code's roundings."""
+        return ACCURACY * self.stated_lipschitz if self.stated_convex and self.stated_lipschitz is not None else None
+
+    def largest_factor(self, public: Public, reach: float) -> float | None:
+        """Return a bound on the gradient, which is stated to be a number at every theta."""
+        return max(1.0, self.stated_lipschitz or 1.0) if self.stated_convex else None
 
     def natural(self, theta: Floats, public: Public) -> tuple[dict[str, Floats], dict[str, tuple[str, ...]]]:
         """Return the parameters of draws (chain, draw, dim) by name, and the labels of their entries."""

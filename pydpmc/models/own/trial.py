@@ -86,6 +86,37 @@ def try_out(code: Code, thetas: list[Floats], public: Public, layout: Layout, pr
             _prior_fits(prior.of, thetas[0], slopes)
 
 
+def try_convex(
+    code: Code, thetas: list[Floats], public: Public, layout: Layout, lipschitz: float, smoothness: float
+) -> None:
+    """Refuse a statement of convexity and smoothness that the gradients of made-up records contradict."""
+    x, y = made_up(public, layout, COUNT)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        trial = Trial(code, len(thetas[0]), x, y, public, True)
+        middle = (thetas[0] + thetas[1]) / 2.0
+        for far in (0.01, 1.0, 30.0):  # thetas near each other, and far apart
+            a, b = (middle + far * (theta - middle) for theta in thetas)
+            one, other = trial.gradient(a, np.arange(COUNT)), trial.gradient(b, np.arange(COUNT))
+            if one is None or other is None:
+                raise InvalidArgument("the model has no gradient, which Langevin needs")
+            rise, apart = (one - other) @ (a - b), float(np.linalg.norm(a - b))
+            slack = CLOSE * lipschitz * apart
+            for wrong, said in (
+                (
+                    np.linalg.norm(one, axis=1) > lipschitz * (1.0 + CLOSE),
+                    f"gradient longer than lipschitz={lipschitz:g}",
+                ),
+                (
+                    np.linalg.norm(one - other, axis=1) > smoothness * apart * (1.0 + CLOSE) + CLOSE * lipschitz,
+                    f"gradient that changes faster than smoothness={smoothness:g}",
+                ),
+                (rise > slack, "log-likelihood that is not concave"),
+            ):
+                if wrong.any():
+                    raise InvalidArgument(f"a made-up record within the declared bounds has a {said}")
+
+
 def try_roots(code: Code, theta: Floats, public: Public, layout: Layout) -> None:
     """Refuse code whose curvatures are not finite for any of the made-up records."""
     x, y = made_up(public, layout, COUNT)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...data.public import Public
 from ...errors import BudgetError, InvalidArgument, UnsupportedEventError
-from ...models import Model
+from ...models import Model, OwnModel
 from ...models.priors import Flat, Normal
 from ..request import Request
 from .bias import steps_for_bias, widest_step
@@ -138,14 +138,31 @@ def _refuse_unsupported(request: Request) -> None:
     _refuse_priors(model, public, request.private)
 
 
+def is_convex(model: Model) -> bool:
+    """Return whether the model is known, or stated by the user, to be convex."""
+    return model.convex or (isinstance(model, OwnModel) and model.stated_convex)
+
+
 def _refuse_model(model: Model, public: Public) -> None:
+    if isinstance(model, OwnModel):
+        if not model.stated_convex:
+            raise UnsupportedEventError(
+                f"{model!r} by Langevin has no proof unless its log-likelihood is concave and smooth; if you know that "
+                "it is, say so by model.stated_convex_and_smooth(lipschitz=..., smoothness=...); or use SGLD or Newton"
+            )
+        if model.public_prior is not None:
+            raise UnsupportedEventError(
+                f"the prior of {model!r} is a density of its own, or has factors of its own; Langevin's guarantee needs "
+                "normal priors: use SGLD, Barker or Newton with this prior"
+            )
+        model.check_convex(public)
     name = type(model).__name__
     if model.largest_factor(public, 0.0) is not None:  # first, because the constants below could overflow
         refuse_left_out_gradients(model, public, 0.0)
     smooth = model.smoothness(public) is not None
     bounded = model.gradient_change(public, "replace") is not None
     unbounded = not bounded and public.feature_norm is not None
-    if not model.convex or (bounded and not smooth) or unbounded:
+    if not is_convex(model) or (bounded and not smooth) or unbounded:
         raise UnsupportedEventError(
             f"{name} by Langevin has no proof: it needs a convex, smooth log-likelihood whose gradients are bounded, "
             "such as LogisticRegression, HuberRegression (for LinearRegression) or GaussianMean; or use Barker or SGLD"
@@ -161,10 +178,11 @@ def _refuse_model(model: Model, public: Public) -> None:
 def _refuse_priors(model: Model, public: Public, private: bool) -> None:
     for block in model.blocks(public):
         prior = model.block_prior(block)
-        if not isinstance(prior, Normal | Flat):
+        if not isinstance(prior, Normal | Flat) or block.positive:
             raise UnsupportedEventError(
-                f"the prior of {block.name!r} is {type(prior).__name__}; Langevin's guarantee needs one that is smooth "
-                "and strongly convex: use Normal(scale=...), or Barker or SGLD with this prior"
+                f"the prior of {block.name!r} is {type(prior).__name__}{' of a positive number' * block.positive}; "
+                "Langevin's guarantee needs one that is smooth and strongly convex: use Normal(scale=...), or Barker "
+                "or SGLD with this prior"
             )
         if private and isinstance(prior, Flat) and model.strong_convexity(public) == 0.0:
             raise UnsupportedEventError(

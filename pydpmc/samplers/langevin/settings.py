@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ...accounting import Event, LangevinIterate
 from ...data.public import Public
-from ...models import Model
+from ...models import Model, OwnModel
 from ..base import Release, last_iterates, target_arguments
 from ..directions import Directions
 from ..gradient.settings import ROUNDED_NORMAL_ERROR
@@ -84,8 +84,9 @@ class LangevinSettings:
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """Return nothing under replace; under add_remove, that there are no more records than were declared."""
-        return () if self.adjacency == "replace" else (NO_MORE_THAN_DECLARED.format(self.public.n),)
+        """Return what the user states of a model; under add_remove, that no more records than declared are there."""
+        stated = (self.model.convexity,) if isinstance(self.model, OwnModel) else ()
+        return stated if self.adjacency == "replace" else (*stated, NO_MORE_THAN_DECLARED.format(self.public.n))
 
     def releases(self, chains: int, draws: int | None, warmup: int | None) -> Release:
         """Return which iterates are released: the last of each chain."""

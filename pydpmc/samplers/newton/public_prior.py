@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 STEP = 1e-4  # of the differences of slopes
 LEAST_PRECISION = 1e-4
-CHAINS, BURN_IN, THIN = 64, 300, 10
+CHAINS, BURN_IN, THIN = 64, 150, 6
 WANTED = 0.6  # share of accepted moves
 
 
