@@ -133,14 +133,15 @@ class Cluster:
 
     def wait(self, address: str, future: Any, patient: bool = False) -> Any:
         """Return what a worker answers; raise `Lost` if it is gone or takes too long (to load may take any time)."""
-        until = time.monotonic() + self._timeout
+        looks = 0.0  # not a clock's time: in a machine that slept, or a process that was stopped, no worker is late
         while True:
             try:
                 return future.result(timeout=LOOK)
             except NotHeld:
                 raise Lost from None
             except TimeoutError:
-                late = time.monotonic() > until
+                looks += LOOK
+                late = looks >= self._timeout
                 if late:
                     self._avoided.add(address)
                 if address not in self._workers() or (late and not patient):

@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]  # the war
 ROWS, CELLS = 1200, (1, 2, 5, 1024)
 
 
-@pytest.fixture(scope="module", params=[1, 2, 3], ids=lambda workers: f"{workers} workers")
+@pytest.fixture(scope="module", params=[1, 2, 3], ids=lambda workers: f"workers{workers}")
 def client(request):
     options = {"dashboard_address": None, "silence_logs": logging.CRITICAL, "threads_per_worker": 1}
     security = distributed.Security.temporary()
