@@ -21,7 +21,7 @@ import numpy as np
 import pydpmc as dp
 
 HERE = Path(__file__).resolve().parent
-ROUNDS, STEPS = 7, 400
+ROUNDS, STEPS = 15, 400
 
 
 def schema(columns):
@@ -100,20 +100,21 @@ def speedup(client, folder):
     for _ in range(ROUNDS):
         for name, (data, threads) in ways.items():
             times[name].append(pass_seconds(data, threads))
-    best = {name: min(values) for name, values in times.items()}
-    gain = {name: best["one thread"] / value for name, value in best.items()}
+
+    def ratio(above, below):
+        """Return the median over rounds, because whoever else uses the machine disturbs a round as a whole."""
+        return float(np.median(np.array(times[above]) / np.array(times[below])))
+
     return {
         "seconds a pass": times,
-        "gain of two threads": gain["two threads"],
-        "gain of two workers": gain["two workers"],
-        "workers over threads": gain["two workers"] / gain["two threads"],
+        "gain of two threads": ratio("one thread", "two threads"),
+        "gain of two workers": ratio("one thread", "two workers"),
+        "workers over threads": ratio("two threads", "two workers"),
     }
 
 
-def pass_seconds(data, threads, steps=4):
-    """Return the seconds of a pass, without those of the start of a run."""
-    if data._cluster is not None:
-        return float(step_times(data, steps, threads)[1:].min())
+def pass_seconds(data, threads, steps=10):
+    """Return the mean seconds of a pass, without those of the start of a run."""
     times = []
     for count in (1, steps + 1):
         plan = planned(data, count)

@@ -78,7 +78,9 @@ def rows_of_a_batch(schema: Schema) -> int:
 
 def of_parquet(paths: Any, schema: Schema) -> Source:
     """Return the records of Parquet files: a path, a folder, several, or a pyarrow dataset."""
-    files = _files_of_dataset(paths) if hasattr(paths, "get_fragments") else [File(p) for p in _paths(paths, "parquet")]
+    of_dataset = hasattr(paths, "get_fragments")
+    found = [] if of_dataset else [path.absolute() for path in _paths(paths, "parquet")]  # workers are elsewhere
+    files = _files_of_dataset(paths) if of_dataset else [File(path) for path in found]
     rows = 0
     for file in files:
         names, count = file.facts()

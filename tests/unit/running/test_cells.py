@@ -45,6 +45,16 @@ def test_memory_files_and_threads_give_the_same_draws_in_as_many_cells(sampler, 
             np.testing.assert_array_equal(found, alone)
 
 
+@pytest.mark.slow
+def test_a_posterior_sample_in_cells():
+    memory, mapped = both()
+    plan = clusters.plan_of(memory, "PosteriorSample")
+    alone = clusters.draws(plan, memory)
+    np.testing.assert_array_equal(clusters.draws(plan, mapped), alone)
+    found = clusters.draws(plan, memory.in_cells(3))
+    np.testing.assert_array_equal(clusters.draws(plan, mapped.in_cells(3)), found)
+
+
 @pytest.mark.parametrize("sampler", ["SGLD, samples", "SGHMC, samples", "DPVI, samples", "NUTS"])
 def test_samples_and_sums_of_doubles_belong_to_cells(sampler):
     memory, mapped = both("float32")
