@@ -14,6 +14,10 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE)]
+
+import scale_out_page  # noqa: E402
+
 FRESH = "import time; t = time.process_time(); import pydpmc; print(time.process_time() - t)"
 ONE_CASE = """
 import sys, time
@@ -43,7 +47,6 @@ def commit():
 
 def accounting():
     """Return rows of (what, seconds): the best of three runs, each in a fresh process."""
-    sys.path.insert(0, str(HERE))
     from benchmarks.accounting import EVENTS, PLANS, adjacencies
 
     cases = {f"epsilon of 1e6 steps, {event}": ("Query", "time_epsilon", event, 10**6) for event in EVENTS}
@@ -96,6 +99,7 @@ def main():
             tables=tables,
             passes=passes,
             growth=growth_table(growth),
+            scale_out=scale_out_page.section(),
             accounting="\n".join(f"| {what} | {seconds:.2f} |" for what, seconds in accounting()),
         )
     )

@@ -18,6 +18,7 @@ from .host import CellHost, Facts, MakeSums, NotHeld, combined
 from .session import LOST, ClusterSession, Lost
 
 LOOK = 1.0  # seconds between two looks at whether a worker that has not answered is still there
+PAUSE = 0.2  # seconds between two looks for a worker
 MOST_LOSSES = 50
 
 
@@ -184,13 +185,11 @@ class Cluster:
 
     def _alive(self) -> list[str]:
         """Return workers that can be used; wait for one if there is none."""
-        until = time.monotonic() + self._timeout
-        while True:
+        for _ in range(1 + int(self._timeout / PAUSE)):  # see `wait`
             found = [address for address in sorted(self._workers()) if address not in self._avoided]
             if found:
                 return found
-            if time.monotonic() > until:
-                raise ClusterError(
-                    f"no worker was left, and none came within {self._timeout:g} s; what was charged stays charged"
-                )
-            time.sleep(0.2)
+            time.sleep(PAUSE)
+        raise ClusterError(
+            f"no worker was left, and none came within {self._timeout:g} s; what was charged stays charged"
+        )

@@ -151,6 +151,10 @@ def _plainly(function: Any, *arguments: Any) -> Any:
 
 def pack_partition(frame: Any, schema: Schema, options: dict[str, Any]) -> tuple[str, str]:
     """As a task at a worker: pack a partition of a Dask frame; return where, for the actor of the same worker."""
+    return cast("tuple[str, str]", _plainly(_pack_partition, frame, schema, options))
+
+
+def _pack_partition(frame: Any, schema: Schema, options: dict[str, Any]) -> tuple[str, str]:
     get_worker = require("distributed", "dask", "a cluster").get_worker
     folder = Path(tempfile.gettempdir())
     handle, path = tempfile.mkstemp(suffix=".dpmc", dir=folder)

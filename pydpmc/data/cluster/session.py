@@ -94,7 +94,7 @@ class ClusterSession:
             raise ClusterError("a worker did not count each of its cells once; no sum of it was used")
         if not (isinstance(sums, np.ndarray) and sums.dtype == np.int64):
             raise ClusterError("a worker answered with something that is no sum")
-        return sums
+        return np.ascontiguousarray(sums)
 
 
 def _added(total: Sums, sums: Sums) -> Sums:

@@ -54,12 +54,14 @@ def read_header(file: BinaryIO, path: Path) -> tuple[dict[str, Any], bytes, byte
     page = file.read(PAGE)
     if len(page) < PAGE or page[: len(MAGIC)] != MAGIC:
         raise CacheError(f"cache: {str(path)!r} is no file of packed records; name another file, or remove it")
-    _, version, _, start, length, key, digest = _FIRST.unpack_from(page)
+    _, version, nothing, start, length, key, digest = _FIRST.unpack_from(page)
     if version != VERSION:
         raise CacheError(
             f"cache: {str(path)!r} was written in version {version} of its format, and this pydpmc reads {VERSION}; "
             "remove it, and it is written anew"
         )
+    if nothing or any(page[_FIRST.size :]):
+        raise damaged(path, "its first page is not the one that was written")
     if length > MOST_HEADER_BYTES or start + length != size:
         raise damaged(path, "its length is not the one that was written")
     file.seek(start)

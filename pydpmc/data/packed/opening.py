@@ -61,8 +61,12 @@ def open_packed(path: Path, name: str = "cache") -> Data:
     except OSError as error:
         raise UnusableFile(f"{name}: {str(path)!r} cannot be read: {error.strerror}") from None
     with open(descriptor, "rb") as file:
-        header, key, digest, size = read_header(file, path)
-        if not hmac.compare_digest(digest_of(file, size, key), digest):
+        try:
+            header, key, digest, size = read_header(file, path)
+            found = digest_of(file, size, key)
+        except OSError as error:
+            raise UnusableFile(f"{name}: {str(path)!r} cannot be read: {error.strerror}") from None
+        if not hmac.compare_digest(found, digest):
             raise damaged(path, "its digest is not the one that was written")
         try:
             _require_arrays(header, size)

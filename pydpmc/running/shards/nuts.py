@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .exact_doubles import doubles_of
+from ...errors import ClusterError
+from .exact_doubles import DIGITS, doubles_of
 
 if TYPE_CHECKING:
     from .core import Session
@@ -26,7 +27,7 @@ class NutsSteps:
 
     def advance(self, steps: int, threads: int, block: int) -> None:
         """Make steps of all chains, a thread for each, most of which wait."""
-        meeting = Meeting(self._chains, lambda thetas: doubles_of(self._session.ask({"thetas": thetas}, threads)))
+        meeting = Meeting(self._chains, lambda thetas: self._densities(thetas, threads))
 
         def one(chain: int) -> None:
             try:
@@ -40,6 +41,12 @@ class NutsSteps:
         for future in made:
             future.result()
         self._run.finish_steps(steps)
+
+    def _densities(self, thetas: Floats, threads: int) -> Floats:
+        digits = self._session.ask({"thetas": thetas}, threads)
+        if digits.shape != (len(thetas), thetas.shape[1] + 1, DIGITS + 1):
+            raise ClusterError("sums do not have the shape of what was wanted")
+        return doubles_of(digits)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._run, name)

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import pydpmc as dp
-from pydpmc.errors import ClusterError, InvalidArgument, WrongType
+from pydpmc.errors import ClusterError, InvalidArgument, PydpmcError, WrongType
 
 distributed = pytest.importorskip("distributed", reason="distributed is not installed")
 pytestmark = pytest.mark.filterwarnings("ignore")  # Dask's own
@@ -134,13 +134,16 @@ class Tampered:
         (lambda a: (a[0], a[1] - 1, a[2], a[3]), "earlier question"),
         (lambda a: ("other", a[1], a[2], a[3]), "earlier question"),
         (lambda a: (a[0], a[1], a[2], a[3].astype(float)), "no sum"),
+        (lambda a: (a[0], a[1], a[2], a[3][..., :-1]), "shape"),
+        (lambda a: (a[0], a[1], a[2], np.repeat(a[3], 2, axis=0)), "shape"),
     ],
-    ids=["twice", "missing", "stale", "foreign", "floats"],
+    ids=["twice", "missing", "stale", "foreign", "floats", "narrow", "repeated"],
 )
 def test_an_answer_that_is_not_the_answer_is_refused(data, monkeypatch, change, words):
     Tampered(monkeypatch, change)
-    with pytest.raises(ClusterError, match=words):
-        clusters.draws(plan_of(data, dp.Newton()), data)
+    for sampler in ("Newton", "SGLD, samples", "Langevin", "Barker", "NUTS"):
+        with pytest.raises(PydpmcError, match=words):
+            clusters.draws(clusters.plan_of(data, sampler), data)
 
 
 def test_a_cell_that_changed_is_refused_when_it_is_read_again(client, tmp_path):

@@ -3,6 +3,7 @@
 import itertools
 import json
 import logging
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -21,6 +22,7 @@ from pydpmc.data.cluster import session
 from pydpmc.running import run as running
 
 distributed = pytest.importorskip("distributed", reason="distributed is not installed")
+dask = pytest.importorskip("dask", reason="dask is not installed")
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]  # the warnings are Dask's own
 ROWS, CELLS, LONGEST = 40_000, 4, 60.0
 HELPERS = Path(__file__).parents[2] / "helpers"
@@ -30,8 +32,10 @@ HELPERS = Path(__file__).parents[2] / "helpers"
 def client():
     options = {"dashboard_address": None, "silence_logs": logging.CRITICAL, "threads_per_worker": 1}
     security = distributed.Security.temporary()
+    multiprocessing.set_forkserver_preload(["distributed", "pydpmc", "pyarrow.parquet"])  # else a start takes seconds
     with (
-        distributed.LocalCluster(n_workers=2, security=security, **options) as cluster,
+        dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"}),
+        distributed.LocalCluster(n_workers=3, security=security, **options) as cluster,
         distributed.Client(cluster) as c,
     ):
         yield c
@@ -68,36 +72,29 @@ class Killer:
     """Kills a worker a few milliseconds after a question went out, at questions spread over a run."""
 
     def __init__(self, monkeypatch, client, kills, steps, rng):
-        self.killed, self.pauses = [], []
-        self._client, self._rng = client, rng
-        self._at = set(np.linspace(3, steps - 3, kills).astype(int).tolist())
-        clock = Clock()
-        true, last, numbers = session.ClusterSession.ask, [clock.seconds], itertools.count()
+        self.killed, self.pauses, self._client, self._rng = [], [], client, rng
+        at = set(np.linspace(3, steps - 3, kills).astype(int).tolist())
+        clock, true, numbers = Clock(), session.ClusterSession.ask, itertools.count()
 
-        def ask(session, wanted, threads):
-            if next(numbers) in self._at:
-                threading.Thread(target=self._kill, args=(session._cluster,), daemon=True).start()
-            answer = true(session, wanted, threads)
-            self.pauses.append(clock.seconds - last[0])
-            last[0] = clock.seconds
+        def ask(asked, wanted, threads):
+            if next(numbers) in at:
+                client.wait_for_workers(2, timeout=600)  # how fast a machine starts processes is no matter here
+                threading.Thread(target=self._kill, args=(asked._cluster,), daemon=True).start()
+            before = clock.seconds
+            answer = true(asked, wanted, threads)
+            self.pauses.append(clock.seconds - before)
             return answer
 
         monkeypatch.setattr(session.ClusterSession, "ask", ask)
 
     def _kill(self, cluster):
-        hosts = sorted(set(cluster._at.values()))
-        address = hosts[self._rng.integers(len(hosts))]
-        pid = self._pid(address)
-        time.sleep(self._rng.uniform(0.0, 0.005))
-        if pid is not None:
-            os.kill(pid, signal.SIGKILL)
-            self.killed.append(address)
-
-    def _pid(self, address):
-        for worker in self._client.cluster.workers.values():
-            if worker.worker_address == address and worker.process is not None:
-                return worker.process.pid
-        return None
+        holders = sorted(set(cluster._at.values()))
+        address = holders[self._rng.integers(len(holders))]
+        time.sleep(self._rng.uniform(0.0, 0.004))
+        for nanny in self._client.cluster.workers.values():
+            if nanny.worker_address == address and nanny.process is not None and nanny.process.pid is not None:
+                os.kill(nanny.process.pid, signal.SIGKILL)
+                self.killed.append(address)
 
 
 @pytest.mark.parametrize("kills", [100])
@@ -105,7 +102,7 @@ def test_killed_workers_change_nothing(client, folder, kills, tmp_path, monkeypa
     scheme = clusters.schema()
     data = dp.Data.from_parquet(folder, scheme, client=client, cells=CELLS, timeout=LONGEST)
     memory = scheme.data(clusters.table(ROWS)).in_cells(CELLS)
-    steps = 8 + 3 * kills
+    steps = 10 + 3 * kills
     ledger = dp.Ledger(tmp_path / "study.ledger", epsilon=5.0, delta=1e-5)
     for number, sampler in enumerate(
         (
@@ -154,7 +151,7 @@ def test_a_killed_driver_goes_on_from_its_checkpoint(client, folder, kills, tmp_
 
     for name in ("tls_ca_file", "tls_client_cert", "tls_client_key"):
         (tmp_path / name).write_text(getattr(client.security, name))
-    steps, path = 40 * (kills + 1), tmp_path / "run.ckpt"
+    steps, path = 150 * (kills + 1), tmp_path / "run.ckpt"
     dp.Ledger(tmp_path / "study.ledger", epsilon=3.0, delta=1e-5)
     script = [sys.executable, "-c", textwrap.dedent(DRIVER), str(HELPERS), client.scheduler.address, str(folder)]
     done = killed = 0

@@ -123,7 +123,7 @@ def packed(tmp_path):
 
 def test_a_truncated_changed_or_foreign_file_is_refused(packed):
     good = packed.read_bytes()
-    for place in (9, 17, 33, 65, 4096, 4096 + 8 * 200, len(good) - 300, len(good) - 1):
+    for place in (9, 13, 17, 33, 65, 97, 2000, 4095, 4096, 4096 + 8 * 200, len(good) - 300, len(good) - 1):
         packed.write_bytes(good[:place] + bytes([good[place] ^ 1]) + good[place + 1 :])
         with pytest.raises(CacheError, match=r"damaged|version|no file of packed"):
             dp.Data.from_cache(packed)
