@@ -23,89 +23,22 @@ from typing import Any
 
 import numpy as np
 from newton_settings import DEFAULTS, GRID
+from newton_tables import covered, model_of, table
 
 import pydpmc as dp
 
-SIGMA, DELTA, LEVEL = 0.5, 1e-6, 0.9
+DELTA, LEVEL, DRAWS = 1e-6, 0.9, 2000
 QUICK = 30_000  # most records
 
 
-def model_of(options: dict[str, Any]) -> Any:
-    """Return the model of a setting."""
-    prior = dp.Normal(scale=options["scale"])
-    both = {"intercept": prior, "beta": prior}
-    kinds: dict[str, tuple[str, dict[str, Any]]] = {
-        "logistic": ("LogisticRegression", {}),
-        "linear": ("LinearRegression", {"sigma": SIGMA}),
-        "linear, unknown sigma": ("LinearRegression", {}),
-        "poisson": ("PoissonRegression", {}),
-        "huber": ("HuberRegression", {"sigma": SIGMA}),
-        "probit": ("ProbitRegression", {}),
-        "negative binomial": ("NegativeBinomialRegression", {"dispersion": 0.3}),
-    }
-    name, constants = kinds[options["model"]]
-    if options["model"] == "linear, unknown sigma":
-        both["sigma"] = prior
-    return getattr(dp, name)(prior=both, intercept=True, **constants)
-
-
-def outcomes(model: str, eta: Any, rng: np.random.Generator) -> tuple[Any, Any]:
-    """Return outcomes, and each record's information about its predictor."""
-    from scipy.special import expit, ndtr
-
-    n, mean = len(eta), np.exp(np.minimum(eta, 20.0))
-    if model == "logistic":
-        return (rng.random(n) < expit(eta)).astype(float), expit(eta) * expit(-eta)
-    if model == "probit":
-        share = np.clip(ndtr(eta), 1e-12, 1 - 1e-12)
-        return (rng.random(n) < share).astype(float), np.exp(-eta * eta) / (2 * math.pi * share * (1 - share))
-    if model in ("linear", "linear, unknown sigma"):
-        return eta + SIGMA * rng.normal(size=n), np.full(n, SIGMA**-2)
-    if model == "huber":
-        return eta + SIGMA * huber_errors(n, 1.345, rng), np.full(n, 0.71 * SIGMA**-2)
-    if model == "poisson":
-        return rng.poisson(mean).astype(float), mean
-    return rng.negative_binomial(1 / 0.3, 1 / (1 + 0.3 * mean)).astype(float), mean / (1 + 0.3 * mean)
-
-
-def huber_errors(n: int, c: float, rng: np.random.Generator) -> Any:
-    """Return errors from the density exp(-huber)."""
-    from scipy.special import ndtr, ndtri
-
-    inside = math.sqrt(2 * math.pi) * (2 * ndtr(c) - 1)
-    tails = 2 / c * math.exp(-c * c / 2)
-    middle = ndtri(ndtr(-c) + rng.random(n) * (2 * ndtr(c) - 1))
-    tail = (c + rng.exponential(1 / c, n)) * np.sign(rng.random(n) - 0.5)
-    return np.where(rng.random(n) < inside / (inside + tails), middle, tail)
-
-
-def features(options: dict[str, Any], rng: np.random.Generator) -> Any:
-    """Return columns in [-1, 1], with one common factor if they are correlated."""
-    n, columns, share = options["n"], options["d"] - 1, options["correlation"]
-    x = rng.uniform(-1, 1, size=(n, columns))
-    if not share:
-        return x
-    return np.clip(math.sqrt(share) * rng.uniform(-1, 1, size=(n, 1)) + math.sqrt(1 - share) * x, -1, 1)
-
-
 def one(options: dict[str, Any], model: Any, plan: Any, rng: np.random.Generator) -> tuple[Any, Any, Any]:
-    """Return the plan, which coefficients were covered, and their widths over those without privacy."""
-    x = features(options, rng)
-    truth = np.append(options["intercept"], options["slope"] * rng.normal(size=options["d"] - 1))
-    if options["truth"] == "prior":
-        truth = options["scale"] * rng.normal(size=options["d"])
-    y, information = outcomes(options["model"], truth[0] + x @ truth[1:], rng)
-    declared = ("poisson", "negative binomial", "linear, unknown sigma")
-    facts = {"y_bounds": options["y_bounds"]} if options["model"] in declared else {}
-    data = dp.Data(x, y, x_bounds=(-1, 1), public_n=options["n"], **facts)
+    """Return the plan, which values were covered, and widths of their intervals over those without privacy."""
+    made = table(options, rng)
     if plan is None:
         budget = {"epsilon": options["epsilon"], "delta": DELTA, "adjacency": options["adjacency"]}
-        plan = dp.plan(model, data.public, dp.Newton(draws=2000), **budget)
-    rows = list(plan.run(data, progress=False).interval(LEVEL).rows.values())
-    low, high, se = (np.array([row[name] for row in rows[: options["d"]]]) for name in ("low", "high", "se"))
-    z = np.column_stack([np.ones(options["n"]), x])
-    alone = np.linalg.inv((z * information[:, None]).T @ z + np.eye(options["d"]) / options["scale"] ** 2)
-    return plan, (low < truth) & (truth < high), se / np.sqrt(np.diag(alone))
+        plan = dp.plan(model, made.data.public, dp.Newton(draws=DRAWS), **budget)
+    inside, sd = covered(options, plan.run(made.data, progress=False), made.truth, LEVEL)
+    return plan, inside, sd / made.alone
 
 
 def measure(options: dict[str, Any], sets: int, seed: int) -> dict[str, Any]:
@@ -161,7 +94,7 @@ def name_of(options: dict[str, Any]) -> str:
     return json.dumps(shown)
 
 
-def table(found: dict[str, Any]) -> str:
+def markdown(found: dict[str, Any]) -> str:
     """Return the results as Markdown."""
     lines = ["| setting | data sets | coverage | least | width | forecast |", "|---|---|---|---|---|---|"]
     every = []
@@ -216,7 +149,7 @@ def main() -> None:
         got = figures(found[name])
         print(f"{name}: {got['coverage']:.3f} ± {got['error']:.3f} of {found[name]['sets']}, least {got['least']:.2f}, "
               f"width {got['width']:.2f}, {new['seconds'] / options.sets:.2f} s each", flush=True)  # fmt: skip
-    print(table(found))
+    print(markdown(found))
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ DEFAULTS: dict[str, Any] = {
     "scale": 2.5,
     "adjacency": "replace",
     "correlation": 0.0,
+    "structure": "common factor",
     "y_bounds": (0.0, 20.0),  # of counts, and of a line with an unknown sigma
 }
 
@@ -73,9 +74,20 @@ GRID = [
     setting(
         2e4, 12, model="negative binomial", epsilon=3.0, intercept=1.0, adjacency="add_remove", y_bounds=(0.0, 60.0)
     ),
+    setting(2e4, 5, model="softmax"),
+    setting(2e4, 5, model="softmax", adjacency="add_remove", epsilon=3.0, truth="prior", scale=1.0),
+    setting(2e3, 2, model="softmax", truth="prior", scale=1.0),
+    setting(2e3, 1, model="coin", intercept=-2.0),
+    setting(2e4, 1, model="coin", intercept=-4.6, epsilon=0.3, adjacency="add_remove"),
+    setting(2e4, 12, correlation=0.9, structure="neighbours"),
+    setting(2.6e4, 12),
+    setting(5e3, 5),
+    setting(2e3, 3),
+    setting(2e4, 30, intercept=-1.0),
+    setting(6e4, 20),
+    setting(2.5e5, 6, intercept=-1.0),
     setting(6e4, 50),
     setting(6e4, 50, slope=1.0),
-    setting(2e5, 6, intercept=-1.0),
     setting(2e5, 12, epsilon=0.3, intercept=-3.0),
     setting(2e5, 30, slope=1.0),
     setting(2e5, 5, epsilon=0.3, intercept=-4.6),

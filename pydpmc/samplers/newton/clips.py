@@ -71,18 +71,21 @@ class Trade:
 
     def variance(self, clip: Clip, mu: float) -> float:
         """Return the forecast variance of a coefficient with looks of this clip that cost mu in all."""
+        return float(self._variances(np.array([clip.residual]), clip.top, mu)[0])
+
+    def _variances(self, residuals: Floats, top: float, mu: float) -> Floats:
         eta = self.predictors.mean + self.predictors.sd * _Z
-        score = clipped_score(self.law, eta, clip.residual, clip.top)
-        slope = max(float(score.slope @ _W), 1e-300)
-        noise = (self.moved * clip.residual / mu) ** 2
-        return (float(score.variance @ _W) * self.records + noise) / (slope * self.records) ** 2
+        score = clipped_score(self.law, eta, residuals[:, None], top)
+        slope = np.maximum(score.slope @ _W, 1e-300)
+        noise = (self.moved * residuals / mu) ** 2
+        return np.asarray((score.variance @ _W * self.records + noise) / (slope * self.records) ** 2)
 
     def best(self, largest: float, mu: float) -> Clip:
         """Return the clip with the least variance, counts at most `largest`."""
         top = _rounded_up(self._needed(largest), largest)
         count = max(1, math.ceil(math.log(max(top / LEAST_CLIP, 1.0)) / math.log(FINER)) + 1)
-        tried = [Clip(min(LEAST_CLIP * FINER**k, top), top) for k in range(count)]
-        return min(tried, key=lambda clip: self.variance(clip, mu))
+        tried = np.minimum(LEAST_CLIP * FINER ** np.arange(count), top)
+        return Clip(float(tried[np.argmin(self._variances(tried, top, mu))]), top)
 
     def _needed(self, largest: float) -> float:
         mean = math.exp(min(self.predictors.mean + WIDE * self.predictors.sd, 700.0))

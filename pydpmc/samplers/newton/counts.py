@@ -93,12 +93,12 @@ class ClippedScore:
     variance: Floats
 
 
-def clipped_score(law: Counts, eta: Floats, clip: float, top: float) -> ClippedScore:
-    """Return the score whose mean is zero at each log mean."""
+def clipped_score(law: Counts, eta: Floats, clip: float | Floats, top: float) -> ClippedScore:
+    """Return the score whose mean is zero at each log mean; several clips are a column."""
     mean = np.maximum(np.exp(eta), FEWEST)
     weight = law.weight(mean)
-    reach = clip / weight
-    low, high = np.zeros_like(mean), np.full_like(mean, top)
+    reach = np.asarray(clip / weight)
+    low, high = np.zeros_like(reach), np.full_like(reach, top)
     for _ in range(HALVINGS):
         middle = (low + high) / 2.0
         above = _mean_residual(law, middle, reach, mean, top) > 0.0

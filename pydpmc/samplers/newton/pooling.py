@@ -18,8 +18,9 @@ import numpy.typing as npt
 
 from ...posterior.looks import Look
 from .curved import FLAT_ENOUGH, Curved, weight_of
+from .denoise import BY_CHANCE, MANY, denoised, shrink
 from .mixtures import MixturePrior
-from .surrogate import GaussianFeatures, nonnegative, shrink
+from .surrogate import GaussianFeatures, nonnegative
 
 if TYPE_CHECKING:
     from .public_prior import PublicPrior
@@ -88,11 +89,17 @@ class _Stack:
         size = max(float(np.trace(curvature)), TINY)
         return np.asarray(self.radius**2 * np.einsum("ki,ij,kj->k", v, curvature, v) / size)
 
+    def beyond_chance(self, chi_square: float) -> float:
+        """Return chi^2 per degree of freedom over what chance often gives."""
+        return chi_square / (1.0 + BY_CHANCE * math.sqrt(2.0 / (self.dim * (self.count - 1))))
+
     def misfit(self, weights: Floats, typical: Floats) -> tuple[Floats, Floats]:
         """Return what the surrogate misses of the curvature, pooled and shrunk, and the variances it brings along."""
         if self.count == 1:
             return np.zeros_like(typical), np.zeros_like(typical)
         total = np.einsum("k,kij->ij", weights, self.misfits)
+        if self.dim >= MANY and self.surrogate.released.all():
+            return denoised(total, float((weights**2 * self.tau2).sum()))
         size = np.maximum(np.diag(typical), LEAST * np.trace(typical) / self.dim)
         keep, remains = shrink(total, size, float((weights**2 * self.tau2).sum()) / 2.0)
         return keep * total, self.surrogate.released * remains * (1.0 - 0.5 * np.eye(self.dim))
@@ -131,7 +138,7 @@ def pool(
         precision, pull = prior.local(m, 0.0 if covariance is None else np.diag(covariance))
         local = _around(stack, m, covariance, precision, far)
         if turn < ADAPTING and stack.count > 1:
-            far = min(max(far * min(max(local.chi_square, 0.5), 3.0), FAR[0] ** 2), FAR[1] ** 2)
+            far = min(max(far * min(max(stack.beyond_chance(local.chi_square), 0.5), 3.0), FAR[0] ** 2), FAR[1] ** 2)
         total = local.information + np.diag(precision) + 1e-12 * local.size / stack.dim * np.eye(stack.dim)
         new = np.linalg.inv(total)
         step = new @ (local.pull + pull)
@@ -181,13 +188,14 @@ def _around(stack: _Stack, m: Floats, covariance: Floats | None, prior_precision
     chi_square = 1.0
     if stack.count > 1:
         chi_square = float((((each - u) ** 2).sum(axis=1) * weight).sum() / (dim * (stack.count - 1)))
-        variance *= max(1.0, chi_square)
+        variance *= max(1.0, stack.beyond_chance(chi_square))
     r = weight @ v / weight.sum()
     scores = surrogate.design * nonnegative(surrogate.covariance(m) + misfit, LEAST * size / dim)
     if covariance is None:
         rough = curvature @ np.linalg.solve(scores + variance * eye, curvature)
         covariance = np.linalg.inv(rough + np.diag(prior_precision) + 1e-12 * size / dim * eye)
-    spread = felt(covariance + np.outer(r, r), curvature, dim * float(variances.mean()))
+    edge = (4.0 if dim >= MANY else 1.0) * dim * float(variances.mean())  # of many eigenvalues of noise, the largest
+    spread = felt(covariance + np.outer(r, r), curvature, edge)
     noise = variance * eye + np.diag(variances @ np.diag(spread)) + variances * spread
     solved = np.linalg.solve(scores + noise, np.column_stack([curvature, u]))
     information = curvature @ solved[:, :dim]

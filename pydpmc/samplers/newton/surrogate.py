@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from ...posterior.looks import Look
 from .links import Function, Link
+from .moments import LEAST, shrunk_moments
 
 Floats = npt.NDArray[np.float64]
 ROUNDS = 5
@@ -117,31 +118,12 @@ class GaussianFeatures:
         self._fitted = True
 
     def _update(self, moments: Floats, sd: float) -> None:
-        """Take the moments over, off-diagonal entries shrunk by the energy that their noise does not explain.
-
-        They are shrunk towards b Q_ii Q_jj: indicators that are independent have such moments, and b is 0 for columns
-        that are centred.
-        """
-        self.sd, noise = sd, sd**2 / 2.0
-        diagonal = np.maximum(np.diag(moments), 0.1 * sd)
-        if self.even is not None:
-            towards = sd**2 / (sd**2 + self.even**2)
-            diagonal = np.maximum(towards * self.even + (1.0 - towards) * np.diag(moments), 0.1 * min(sd, self.even))
-        beside = self._known & ~np.eye(len(moments), dtype=bool)
-        scale = np.outer(diagonal, diagonal) * beside
-        target = float((moments * scale).sum()) / max(float((scale**2).sum()), 1e-300) * scale
-        rest = (moments - target) * beside
-        excess = float((rest**2).sum() - beside.sum() * noise)
-        typical = max(0.0, excess / max(float(scale.sum()), 1e-300))
-        keep = typical * scale / (typical * scale + noise)
-        shrunk = np.diag(diagonal) + target + keep * rest
-        if self.even is not None:
-            most = np.sqrt(np.outer(diagonal, diagonal))
-            shrunk = np.clip(shrunk, -most, most)
+        """Take noised moments over."""
+        self.sd, least = sd, LEAST * (sd if self.even is None else min(sd, self.even))
+        found, self.variances = shrunk_moments(moments, sd, self._known, self.constant is not None, self.even)
         if self.constant is not None:
-            shrunk[0, 0] = self.constant**2
-        self._set(nonnegative(shrunk, 0.1 * (sd if self.even is None else min(sd, self.even))))
-        self.variances = keep * noise + np.diag(noise * diagonal / (diagonal + sd))
+            found[0, 0] = self.constant**2
+        self._set(nonnegative(found, least))
 
     def _stein(self, theta: Floats, f: Function) -> tuple[Floats, float, float, float]:
         """Return S theta, and E f, E f', E f'' of the predictor."""
@@ -177,16 +159,3 @@ def nonnegative(matrix: Floats, least: float = 0.0) -> Floats:
         return symmetric
     values, vectors = np.linalg.eigh(symmetric)
     return np.asarray((vectors * np.maximum(values, least)) @ vectors.T)
-
-
-def shrink(matrix: Floats, size: Floats, variance: float) -> tuple[Floats, Floats]:
-    """Return factors that shrink noised entries, and the variances that remain.
-
-    Entries are N(m_ij, variance (1 + [i = j])) with m_ij ~ N(0, c size_i size_j); c follows from the total energy.
-    """
-    noise = variance * (1.0 + np.eye(len(matrix)))
-    size = np.maximum(size, 1e-6 * math.sqrt(variance))
-    scale = np.outer(size, size)
-    c = max(0.0, float((matrix**2 - noise * (matrix != 0.0)).sum() / scale.sum()))
-    keep = c * scale / (c * scale + noise)
-    return keep, keep * noise
