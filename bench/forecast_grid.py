@@ -26,10 +26,13 @@ from pydpmc.planning.choice import usable
 from pydpmc.running import rehearsal
 
 RESULTS = Path(__file__).with_suffix(".json")
-PATIENCE = 3.0  # seconds of one run
+PATIENCE = 1.5  # seconds of one run
 DELTA = 1e-6
-VALUES = 24  # parameters whose errors are averaged: models with few of them are rehearsed more often
+VALUES, FEWEST = 30, 3  # parameters whose errors are averaged: models with few of them are rehearsed more often
 ALIKE = ("SGHMC", "SGNHT")  # the forecast of SGLD: one of the three is enough
+# Under the default prior of sigma the mean of 1/sigma^2, and with it the expected error in units of the posterior
+# without privacy, is infinite wherever noise does not follow sigma.
+NOT_TINY = {"intercept": dp.Normal(), "beta": dp.Normal(), "sigma": dp.Normal(scale=0.2, loc=1.0)}
 BASES: list[tuple[str, float, int, float]] = [
     ("logistic", 2e4, 5, 1.0),
     ("logistic", 1e3, 2, 1.0),
@@ -65,6 +68,14 @@ BASES: list[tuple[str, float, int, float]] = [
     ("linear", 2e4, 5, 1.0),
     ("linear", 2e4, 5, 3.0),
     ("linear", 1e5, 2, 0.3),
+    ("logistic", 2e3, 3, 3.0),
+    ("logistic", 5e3, 2, 1.0),
+    ("linear, known sigma", 2e3, 5, 3.0),
+    ("huber", 5e3, 5, 1.0),
+    ("mean", 5e3, 3, 1.0),
+    ("coin", 1e4, 1, 0.3),
+    ("softmax", 2e3, 2, 3.0),
+    ("logistic", 3e4, 100, 1.0),
 ]
 
 
@@ -80,7 +91,7 @@ def setting(kind: str, n: float, d: int) -> tuple[Any, dp.Public]:
         "logistic": lambda: (dp.LogisticRegression(intercept=True), facts()),
         "probit": lambda: (dp.ProbitRegression(intercept=True), facts()),
         "softmax": lambda: (dp.SoftmaxRegression(intercept=True, classes=4), facts()),
-        "linear": lambda: (dp.LinearRegression(intercept=True), facts(**y_bounds)),
+        "linear": lambda: (dp.LinearRegression(intercept=True, prior=NOT_TINY), facts(**y_bounds)),
         "linear, known sigma": lambda: (dp.LinearRegression(intercept=True, sigma=0.5), facts(**y_bounds)),
         "huber": lambda: (dp.HuberRegression(intercept=True, sigma=0.5), facts(**y_bounds)),
         "poisson": lambda: (dp.PoissonRegression(intercept=True), facts(y_bounds=(0.0, 20.0))),
@@ -109,7 +120,7 @@ def remember_references() -> None:
 def measured(plan: Any, runs: int) -> dict[str, Any]:
     """Return what was forecast and what happened."""
     started = time.perf_counter()
-    seen = plan.rehearse(runs=runs, progress=False)
+    seen = plan.rehearse(runs=runs, progress=False, threads=1)
     told = plan.outlook
     return {
         "runs": runs,
@@ -123,10 +134,15 @@ def measured(plan: Any, runs: int) -> dict[str, Any]:
     }
 
 
-def fill(found: dict[str, Any], runs: int, again: list[str]) -> None:
+def _work(base: tuple[str, float, int, float]) -> float:
+    """Return roughly what a setting takes: cheap ones run first."""
+    return base[1] * (base[2] + 5) * (6 if base[0] == "softmax" else 1)
+
+
+def fill(found: dict[str, Any], file: Path, runs: int, again: list[str]) -> None:
     """Run what is missing, and write the file after each rehearsal."""
     remember_references()
-    for kind, n, d, epsilon in sorted(BASES, key=lambda base: base[1] * (base[2] + 5)):
+    for kind, n, d, epsilon in sorted(BASES, key=_work):
         model, public = setting(kind, n, d)
         base = f"{kind}; {int(n)}; {d}; {epsilon:g}"
         entry = found.setdefault(base, {"taken": None, "samplers": {}})
@@ -147,8 +163,8 @@ def fill(found: dict[str, Any], runs: int, again: list[str]) -> None:
             except (PydpmcError, MemoryError) as error:
                 entry["samplers"][one.name] = {"left out": str(error).splitlines()[0]}
             print(base, one.name, entry["samplers"][one.name], flush=True)
-            RESULTS.write_text(json.dumps(found, indent=1) + "\n")
-    RESULTS.write_text(json.dumps(found, indent=1) + "\n")
+            file.write_text(json.dumps(found, indent=1) + "\n")
+    file.write_text(json.dumps(found, indent=1) + "\n")
 
 
 def pairs(found: dict[str, Any], what: str) -> list[tuple[str, str, float, float]]:
@@ -223,19 +239,20 @@ def table(found: dict[str, Any]) -> list[str]:
 def main() -> None:
     """Fill the file, or show it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--runs", type=int, default=FEWEST)
     parser.add_argument("--again", nargs="+", default=[], help="names of samplers")
     parser.add_argument("--table", action="store_true")
+    parser.add_argument("--json", type=Path, default=RESULTS)
     parser.add_argument("--page", action="store_true")
     options = parser.parse_args()
-    found = json.loads(RESULTS.read_text()) if RESULTS.is_file() else {}
+    found = json.loads(options.json.read_text()) if RESULTS.is_file() else {}
     warnings.simplefilter("ignore")
     if options.page:
         from forecast_page import write
 
         write(found)
     elif not options.table:
-        fill(found, options.runs, options.again)
+        fill(found, options.json, options.runs, options.again)
     print("\n".join([*table(found), "", *summary(found)]))
 
 

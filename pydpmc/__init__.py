@@ -17,6 +17,7 @@ from .posterior.synthetic_sets import SyntheticSets, combine_synthetic
 from .quantiles.quantiles import PrivateBounds, Quantiles, private_bounds, private_quantiles
 from .quantiles.shares import Shares, private_shares
 from .running.opendp import to_opendp
+from .running.pilot import Pilot, pilot
 from .running.rehearsal import Rehearsal
 from .running.run import sample
 from .samplers import *  # noqa: F403
@@ -31,6 +32,7 @@ __all__ = [
     "Ledger",
     "Normal",
     "Number",
+    "Pilot",
     "Plan",
     "Posterior",
     "PrivateBounds",
@@ -48,6 +50,7 @@ __all__ = [
     "get_include",
     "max_step_size",
     "nn",
+    "pilot",
     "plan",
     "private_bounds",
     "private_quantiles",

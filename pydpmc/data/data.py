@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable, Iterable, Sequence, Sized
 from typing import Any, Literal, NoReturn
@@ -17,7 +18,7 @@ from .groups import layout
 from .large_tables import LargeTables
 from .matrix import number_array, target_array
 from .one_hot import Blocks, Coded, coded_rows, declared_blocks, not_one_hot, without_targets
-from .public import Bounds, Public, column_bounds, column_names, target_bounds
+from .public import Bounds, Public, column_bounds, column_names, moment_matrix, target_bounds
 from .storage import STORAGES, Storage
 from .weights import declared_weights, stored_weights
 
@@ -58,9 +59,9 @@ class Data(LargeTables):
     max_group_size
         Public bound on the rows of a group; of a larger group only its first rows are used. With it a group's clip
         can be chosen so that it never acts.
-    base_rate, typical_norm
-        For forecasts alone, and only if publicly known: the share of records with y = 1 (or the mean count), and the
-        norm of a typical row. Never compute them from the records.
+    base_rate, typical_norm, second_moments
+        For forecasts alone, and only if publicly known: the share of records with y = 1 (or the mean count), the norm
+        of a typical row, and the matrix E x x' of rows. Never compute them from the records; ``pilot`` buys them.
     sample_weight
         One weight per row, for a sample in which records stand for different numbers of people: a record counts as
         often as its weight says. Weights above `max_weight` are lowered to it; a record whose weight is negative, not
@@ -108,6 +109,7 @@ class Data(LargeTables):
         max_group_size: int | None = None,
         base_rate: float | None = None,
         typical_norm: float | None = None,
+        second_moments: npt.ArrayLike | None = None,
         sample_weight: npt.ArrayLike | None = None,
         max_weight: float | None = None,
         on_invalid: Literal["drop"] = "drop",
@@ -158,6 +160,7 @@ class Data(LargeTables):
             base_rate=None if base_rate is None else positive(base_rate, "base_rate"),
             typical_norm=None if typical_norm is None else positive(typical_norm, "typical_norm"),
             max_weight=most_weight,
+            second_moments=moment_matrix(second_moments, width),
         )
         table.require_range(self._public, storage)
         self._storage = storage
@@ -178,6 +181,23 @@ class Data(LargeTables):
     def public(self) -> Public:
         """The public facts: all that a plan may see."""
         return self._public
+
+    def knowing(
+        self,
+        *,
+        base_rate: float | None = None,
+        typical_norm: float | None = None,
+        second_moments: npt.ArrayLike | None = None,
+    ) -> Data:
+        """Return the same records with other public knowledge for forecasts, such as what a pilot released."""
+        facts = {"base_rate": base_rate, "typical_norm": typical_norm}
+        known: dict[str, Any] = {name: value for name, value in facts.items() if value is not None}
+        if second_moments is not None:
+            known["second_moments"] = moment_matrix(second_moments, self._public.width)
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other._public = dataclasses.replace(self._public, **known)
+        return other
 
     def row_squares(self) -> npt.NDArray[np.float64]:
         """Return |x|^2 of every stored row, as private as the rows; computed once and kept."""

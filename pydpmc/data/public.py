@@ -17,10 +17,11 @@ Bounds = tuple[Any, Any]
 Floats = npt.NDArray[np.float64]
 
 # Left out if None, so that checkpoints of before still fit.
-ADDED_LATER = ("base_rate", "typical_norm", "max_weight", "target_levels")
+ADDED_LATER = ("base_rate", "typical_norm", "max_weight", "target_levels", "second_moments")
 DECAY = 1.0  # the k-th direction of a typical table has a share of k^-DECAY in its rows' variance
 TYPICAL_SHARE = 0.7  # of the declared norm, and of half the width of a column's bounds
 REFLECTIONS = 4
+ROUGHLY = 1e-8  # of the largest entry: rounding of a printed matrix
 SEED = 20261118
 
 
@@ -58,6 +59,9 @@ class Public:
         For forecasts alone: a publicly known norm of a typical record's features.
     max_weight
         Declared bound on the weight of a record; None if records have no weights.
+    second_moments
+        For forecasts alone: a publicly known matrix E x x' of a record's features, such as a published covariance of
+        columns with mean zero.
     """
 
     n: int
@@ -73,6 +77,7 @@ class Public:
     base_rate: float | None = None
     typical_norm: float | None = None
     max_weight: float | None = None
+    second_moments: tuple[tuple[float, ...], ...] | None = None
 
     def __post_init__(self) -> None:
         whole(self.n, "n", least=0)  # a plan under "add_remove" keeps none
@@ -85,6 +90,7 @@ class Public:
         for name in ("public_n", "max_group_size"):
             if getattr(self, name) is not None:
                 whole(getattr(self, name), name)
+        object.__setattr__(self, "second_moments", moment_matrix(self.second_moments, len(self.columns)))
 
     @property
     def unit(self) -> str:
@@ -173,6 +179,27 @@ def target_bounds(bounds: Any) -> tuple[float, float]:
     return low, high
 
 
+def moment_matrix(matrix: Any, width: int) -> tuple[tuple[float, ...], ...] | None:
+    """Return declared second moments of the columns as plain numbers, or refuse them."""
+    if matrix is None:
+        return None
+    values = reals(matrix, "second_moments")
+    if values.shape != (width, width):
+        raise InvalidArgument(f"second_moments must have shape ({width}, {width}), one row per column of x")
+    largest = float(np.abs(values).max(initial=0.0))
+    if not (math.isfinite(largest) and np.allclose(values, values.T, rtol=0.0, atol=ROUGHLY * largest)):
+        raise InvalidArgument("second_moments must be a symmetric matrix of finite numbers")
+    if float(np.linalg.eigvalsh(values).min()) < -ROUGHLY * largest or float(np.trace(values)) <= 0.0:
+        raise InvalidArgument("second_moments must be a matrix E x x': no eigenvalue is negative, and not all are zero")
+    return tuple(tuple(float(value) for value in row) for row in (values + values.T) / 2.0)
+
+
+def _of_moments(matrix: tuple[tuple[float, ...], ...], normal: Floats) -> Floats:
+    """Return rows with these second moments from rows of independent standard normals."""
+    values, vectors = np.linalg.eigh(np.array(matrix))
+    return np.asarray(normal @ (vectors * np.sqrt(np.maximum(values, 0.0))).T)
+
+
 def typical_rows(public: Public, count: int, random: np.random.Generator, even: bool = False) -> Floats:
     """Return rows of the declared shape, shape (count, width).
 
@@ -186,6 +213,8 @@ def typical_rows(public: Public, count: int, random: np.random.Generator, even: 
     ((1000, 2), True)
     """
     width = public.width
+    if public.second_moments is not None and not even:
+        return _clipped(public, _of_moments(public.second_moments, random.normal(size=(count, width))))
     shares = np.ones(width) if even else np.arange(1.0, width + 1.0) ** -DECAY
     rows = random.normal(size=(count, width)) * np.sqrt(shares / shares.sum())
     axes = np.random.default_rng(SEED).normal(size=(REFLECTIONS, width))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import time
 import warnings
@@ -15,6 +16,7 @@ from .._optional import require
 from ..checks import visible_html, whole, yes_or_no
 from ..data.data import Data
 from ..errors import ConvergenceWarning, InvalidArgument, PydpmcError
+from ..models import SoftmaxRegression
 from ..models.simulation import Parameters
 from ..planning.plan import Plan
 from ..posterior.posterior import Posterior
@@ -40,7 +42,7 @@ class Rehearsal:
         Share of true parameters within their 90 % intervals.
     error, error_to_open
         Root mean square error of posterior means against the truth, and against the posterior without privacy, in
-        standard deviations of the latter.
+        standard deviations of the latter. The coefficients of a softmax count less their mean over classes.
     width
         Width of 90 % intervals over their width without privacy (the median).
     rhat, effective_draws
@@ -183,9 +185,10 @@ def _one(plan: Plan, stage: Stage, seed: int, threads: int | None) -> _Run:
         started = time.perf_counter()
         post = run(plan, data, progress=False, threads=threads, seed=seed, anyway=True)
         seconds = time.perf_counter() - started
-        reference = _without_privacy(plan, ungrouped, seed, threads)
+        reference = _shown(plan, _without_privacy(plan, ungrouped, seed, threads))
+    post = _shown(plan, post)
     truth, means = _flat(plan, parameters), _column(post, "mean")
-    low, high = _intervals(post)
+    low, high = _intervals(plan, post)
     open_sd = np.maximum(_column(reference, "sd"), 1e-300)
     open_width = np.maximum(_column(reference, "95%") - _column(reference, "5%"), 1e-300)
     table = post.summary()
@@ -214,16 +217,26 @@ def _without_privacy(plan: Plan, data: Data, seed: int, threads: int | None) -> 
 
 
 def _flat(plan: Plan, parameters: Parameters) -> Floats:
-    return np.concatenate([parameters[block.name] for block in plan.model.blocks(plan.public)])
+    named = {block.name: parameters[block.name] for block in plan.model.blocks(plan.public)}
+    return np.concatenate([_contrasts(plan, values) for values in named.values()])
+
+
+def _contrasts(plan: Plan, values: Floats) -> Floats:
+    """Return what records can show of a block: classes less their mean, whose posterior is the prior."""
+    return plan.model.contrasts(values) if isinstance(plan.model, SoftmaxRegression) else values
+
+
+def _shown(plan: Plan, post: Posterior) -> Posterior:
+    return dataclasses.replace(post, draws={name: _contrasts(plan, values) for name, values in post.draws.items()})
 
 
 def _column(post: Posterior, name: str) -> Floats:
     return post.summary().column(name)
 
 
-def _intervals(post: Posterior) -> tuple[Floats, Floats]:
+def _intervals(plan: Plan, post: Posterior) -> tuple[Floats, Floats]:
     """Return 90 % intervals: of the draws or, where those are tempered, ``Posterior.interval`` if it has an answer."""
-    if post.plan.get("w", 1.0) < 1.0:
+    if post.plan.get("w", 1.0) < 1.0 and not isinstance(plan.model, SoftmaxRegression):
         try:
             found = post.interval(LEVEL)
             names = [n for b, v in post.draws.items() for n in row_names(b, v.shape[2], post.labels)]

@@ -112,6 +112,7 @@ class Stage:
             max_group_size=public.max_group_size,
             base_rate=public.base_rate,
             typical_norm=public.typical_norm,
+            second_moments=public.second_moments,
         )
 
 

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from ..data.public import DECAY, SEED, Public, typical_rows
 from ..models import Model
 from ..models.linear_predictor import LinearPredictor
+from ..models.softmax_regression import SoftmaxRegression
 
 Floats = npt.NDArray[np.float64]
 LARGEST_SPREAD = 2.0  # of the predictor: a wider prior seldom means that the data are as extreme
@@ -85,8 +86,8 @@ def directions(model: Model, public: Public, n: int | None, even: bool = False) 
         return None
     n *= 1 if public.records_per_unit is None else public.records_per_unit
     precision = model.prior_precision(public)
-    prior = np.full(len(precision), float(precision.mean()))
     has_slopes = isinstance(model, LinearPredictor)
+    prior = np.full(_shown(model, len(precision)), float(precision.mean()))
     if isinstance(model, LinearPredictor) and model.norm(public) is None:
         return None
     moments = _moments(model, public, len(prior), even) if has_slopes else np.ones(len(prior))
@@ -98,6 +99,11 @@ def directions(model: Model, public: Public, n: int | None, even: bool = False) 
     return Directions(model, public, n, n * curvature * moments, prior, moments, _assumption(model, public, has_slopes))
 
 
+def _shown(model: Model, dim: int) -> int:
+    """Return how many directions records can show: the mean over the classes of a softmax keeps its prior."""
+    return dim - dim // model.classes if isinstance(model, SoftmaxRegression) else dim
+
+
 def _moments(model: Model, public: Public, dim: int, even: bool) -> Floats:
     """Return a moment for each direction of theta; classes have the same ones, a scale parameter that of a constant."""
     of_rows = np.array(second_moments(dataclasses.replace(public, n=1, public_n=None), model.has_intercept, even))
@@ -107,7 +113,9 @@ def _moments(model: Model, public: Public, dim: int, even: bool) -> Floats:
 
 def _assumption(model: Model, public: Public, has_slopes: bool) -> str:
     stated = [ASSUMED] if has_slopes and public.typical_norm is None else []
-    if has_slopes and public.typical_norm is not None:
+    if has_slopes and public.second_moments is not None:
+        stated = ["rows with the second moments that were declared"]
+    elif has_slopes and public.typical_norm is not None:
         stated = [
             f"rows of norm {public.typical_norm:g} as declared, their variance falling off as 1/k over directions"
         ]
@@ -120,6 +128,9 @@ def _assumption(model: Model, public: Public, has_slopes: bool) -> str:
 def second_moments(public: Public, intercept: bool, even: bool) -> tuple[float, ...]:
     """Return the eigenvalues of E x x' of typical rows, with the constant 1 of an intercept, largest first."""
     width = public.width
+    if width > WIDEST and public.second_moments is not None and not even:
+        values = np.maximum(np.linalg.eigvalsh(np.array(public.second_moments)), 0.0)[::-1]
+        return (*((1.0,) if intercept else ()), *np.maximum(values, 1e-12 * values[0]).tolist())
     if width > WIDEST:
         few = typical_rows(public, 200, np.random.default_rng(SEED), even)
         shares = np.ones(width) if even else np.arange(1.0, width + 1.0) ** -DECAY

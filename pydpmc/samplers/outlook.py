@@ -28,6 +28,7 @@ LEAST_EFFECTIVE, ENOUGH_EFFECTIVE = 20.0, 100.0
 NO_BETTER_THAN_PRIOR = 0.97  # of the prior's own error
 POOR_WIDTH = 3.0
 FAR = 2.0  # standard deviations of the prior
+NOT_MUCH = 1.2  # what may be lost, if the truth is drawn from the prior, to lose less where it is not
 LEAST_COVERAGE = 0.87  # forecast, of 90 % intervals that an approximation gives
 NANOSECONDS, PER_RECORD, SECONDS = 2.5, 8.0, 0.05  # per coordinate, record and pass on one core; and once
 OPEN = 1.02  # as wide as without privacy
@@ -95,14 +96,16 @@ class Outlook:
         """The larger of width and error: an interval that is too narrow for its error is no better."""
         return math.inf if self.error is None or self.width is None else max(self.width, self.error)
 
-    def score(self, purpose: str) -> float:
-        """Return what a sampler is chosen by: smaller is better."""
+    def score(self, purpose: str, far: bool = True) -> float:
+        """Return what a sampler is chosen by: smaller is better. `far`: for a truth that is beyond the prior."""
         if self.error is None or self.width is None or self.prediction_error is None:
             return math.inf
-        error = self.error if self.far_error is None else self.far_error
+        error, predicted = self.error, self.prediction_error
+        if far:
+            error, predicted = self.far_error or error, self.far_prediction_error or predicted
         if purpose == "posterior":
             return max(self.width, error)
-        return (self.far_prediction_error or self.prediction_error) if purpose == "prediction" else error
+        return predicted if purpose == "prediction" else error
 
     @property
     def hopeless(self) -> str | None:

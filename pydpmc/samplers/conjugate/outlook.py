@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import ndtr, ndtri
 
+from ...models.priors import Normal
 from ..directions import Directions
 from ..outlook import Outlook, of_calibrated, of_tempered, run_costs
 
@@ -15,6 +18,8 @@ if TYPE_CHECKING:
     from .linear_regression import LinearSettings
     from .noised_mean import NoisedMeanSettings
     from .unknown_sigma import MomentSettings
+
+SIGMAS = 8
 
 
 def outlook_of_mean(settings: MeanSettings, ways: Directions) -> Outlook:
@@ -29,8 +34,40 @@ def outlook_of_noised_mean(settings: NoisedMeanSettings, ways: Directions) -> Ou
 
 
 def outlook_of_moments(settings: MomentSettings, ways: Directions) -> Outlook:
-    """Return the outlook of linear regression with unknown sigma: as with a known one, and sigma beside it."""
-    return _outlook(settings, ways, *settings.noises()[:2])
+    """Return the outlook of linear regression with unknown sigma: as with a known one, over sigmas of its prior.
+
+    The noise does not follow sigma, so errors in units of the posterior without privacy are largest where it is small.
+    """
+    noises = settings.noises()[:2]
+    typical = _outlook(settings, ways, *noises)
+    assumed = 1.0 / np.sqrt(ways.information / (ways.n * ways.moments))
+    found = [
+        _outlook(settings, dataclasses.replace(ways, information=ways.information * (assumed / sigma) ** 2), *noises)
+        for sigma in _sigmas(ways)
+    ]
+    if not found:
+        return typical
+
+    def together(name: str) -> float:
+        return math.sqrt(float(np.mean([getattr(one, name) ** 2 for one in found])))
+
+    return dataclasses.replace(
+        typical,
+        width=float(np.median([one.width or 0.0 for one in found])),
+        error=together("error"),
+        prediction_error=together("prediction_error"),
+    )
+
+
+def _sigmas(ways: Directions) -> list[float]:
+    """Return sigmas at even quantiles of a normal prior, cut off at zero."""
+    prior = ways.model.block_prior(ways.model.blocks(ways.public)[-1])
+    if not isinstance(prior, Normal):
+        return []
+    loc, scale = float(np.asarray(prior.loc)), float(np.asarray(prior.scale))
+    below = float(ndtr(-loc / scale))
+    shares = below + (1.0 - below) * (np.arange(SIGMAS) + 0.5) / SIGMAS
+    return [sigma for sigma in (loc + scale * ndtri(shares)).tolist() if sigma > 0.0]
 
 
 def outlook_of_linear(settings: LinearSettings, ways: Directions) -> Outlook:

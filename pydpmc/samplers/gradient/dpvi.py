@@ -29,6 +29,7 @@ Floats = npt.NDArray[np.float64]
 STEPS, RATE = 1000, 0.1  # by default: enough steps for Adam, on a tenth of the records each
 FIRST, LAST = 0.1, 0.005  # step sizes at both ends, in units of `reach`
 REACHES = (1.0, 0.7, 0.5, 0.4, 0.3, 0.2, 0.1, 0.03)  # of the prior's standard deviation: the best by forecast is taken
+MOST_LOST = 1.15  # over the least forecast error, if the truth is drawn from the prior
 LARGEST_REACH = 1.0  # where public facts allow no forecast, or the prior is flat
 LEAST_NOISE, LEAST_SHARE = 0.3, 1e-9
 AVERAGED = 7.0 / 16.0  # the running mean of T steps has the variance of a plain mean of this share of them
@@ -95,11 +96,16 @@ class DPVI(GradientSampler):
             return settings
         far, widest = dataclasses.replace(ways, far=FAR), float(np.median(settings.widest))
 
-        def rank(one: VariationalSettings) -> tuple[bool, float]:
-            covers = one.outlook(ways, request.chains).coverage or 0.0
-            return covers < LEAST_COVERAGE, one.outlook(far, request.chains).error or math.inf
+        found = [settings.reaching(widest * share) for share in REACHES]
+        near = [one.outlook(ways, request.chains) for one in found]
+        most = MOST_LOST * min(one.error or math.inf for one in near)
 
-        return min((settings.reaching(widest * share) for share in REACHES), key=rank)
+        def rank(k: int) -> tuple[bool, bool, float]:
+            covers = (near[k].coverage or 0.0) >= LEAST_COVERAGE
+            beyond = found[k].outlook(far, request.chains).error or math.inf
+            return not covers, (near[k].error or math.inf) > most, beyond
+
+        return found[min(range(len(found)), key=rank)]
 
     def _with_noise(self, request: Request, settings: VariationalSettings) -> VariationalSettings:
         """Return the settings with the least noise that the budget pays for; step sizes do not change its price."""
