@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from .. import _core
-from ..checks import given, one_of, positive, whole
+from ..checks import one_of, positive
 from ..data.public import Public
-from ..errors import InvalidArgument, WrongType
+from ..errors import InvalidArgument
 from ..models.base import Block, Floats, Model
 from ..models.priors import Normal, Prior
 from ..models.spec import LATER
 from .forward import outputs_of
+from .inputs import amplitude_of, checked_shape, unit_of, whole_shape
 from .layers import Conv, Dense, FanIn, Layer, Placed, Shape, checked_layers, placed
 from .spec import layer_of, layer_spec, prior_of, prior_spec
 
 SAMPLERS = ("sgld", "sghmc", "sgnht")
-INPUT_BITS = 10  # inputs of a dense layer are rounded to their amplitude times 2^-10, in weight gradients alone
-LEAST_UNIT_BITS, MOST_UNIT_BITS = 0, 14
-TYPICAL_SPREAD = 8.0  # a row's entries seldom exceed so many times their mean size
 START_SEED = 0  # of the public start
 
 
@@ -87,7 +85,7 @@ class Network(Model):
         if self.likelihood == "normal" and last.units != 1:
             raise InvalidArgument(f"layers: likelihood='normal' needs a last Dense layer of one unit, not {last.units}")
         if self.shape is not None:
-            object.__setattr__(self, "shape", _shape(self.shape))
+            object.__setattr__(self, "shape", checked_shape(self.shape))
 
     @property
     def label_count(self) -> int | None:
@@ -106,7 +104,7 @@ class Network(Model):
 
     def placed(self, public: Public) -> tuple[Placed, ...]:
         """Return all layers with their shapes."""
-        return placed(self.layers, self._input_shape(public), _amplitude(public))
+        return placed(self.layers, self._input_shape(public), amplitude_of(public))
 
     def blocks(self, public: Public) -> tuple[Block, ...]:
         """Return weight and bias of every layer that has them."""
@@ -167,7 +165,7 @@ class Network(Model):
                 getattr(one.layer, "stride", 1),
                 getattr(one.layer, "padding", 0),
                 one.source,
-                _unit(one.amplitude),
+                unit_of(one.amplitude),
             )
             for one in self.placed(public)
         ]
@@ -201,7 +199,7 @@ class Network(Model):
         return self.probabilities(parameters, x)[:, :, 1]
 
     def _outputs(self, parameters: Mapping[str, Floats], x: Floats) -> Floats:
-        inputs = (1, 1, x.shape[1]) if self.shape is None else _whole_shape(self.shape)
+        inputs = (1, 1, x.shape[1]) if self.shape is None else whole_shape(self.shape)
         return outputs_of(placed(self.layers, inputs, 1.0), parameters, x)
 
     def _input_shape(self, public: Public) -> Shape:
@@ -211,7 +209,7 @@ class Network(Model):
                     "shape: a Network with Conv layers needs the shape of its images, for example shape=(28, 28)"
                 )
             return (1, 1, public.width)
-        inputs = _whole_shape(self.shape)
+        inputs = whole_shape(self.shape)
         if math.prod(inputs) != public.width:
             raise InvalidArgument(f"shape {self.shape} has {math.prod(inputs)} values, but a record has {public.width}")
         return inputs
@@ -230,28 +228,3 @@ def from_spec(spec: Mapping[str, Any]) -> Network:
 
 
 LATER["Network"] = from_spec
-
-
-def _shape(shape: Any) -> tuple[int, ...]:
-    if not isinstance(shape, Sequence) or isinstance(shape, str) or len(shape) not in (2, 3):
-        raise WrongType(f"shape must be (height, width) or (height, width, channels), not {given(shape)}")
-    return tuple(whole(side, "shape") for side in shape)
-
-
-def _whole_shape(shape: tuple[int, ...]) -> Shape:
-    return (shape[0], shape[1], shape[2] if len(shape) == 3 else 1)
-
-
-def _amplitude(public: Public) -> float:
-    """Return a size that the inputs seldom exceed, from the declared bounds."""
-    sizes = [1.0] if public.x_bounds is None and public.row_norm is None else []
-    if public.x_bounds is not None:
-        sizes.append(max(max(abs(low), abs(high)) for low, high in public.x_bounds))
-    if public.row_norm is not None:
-        sizes.append(public.row_norm * min(1.0, TYPICAL_SPREAD / math.sqrt(public.width)))
-    return min(sizes)
-
-
-def _unit(amplitude: float) -> float:
-    bits = INPUT_BITS - (math.frexp(amplitude)[1] if amplitude > 0.0 else 0)
-    return 2.0 ** -min(MOST_UNIT_BITS, max(LEAST_UNIT_BITS, bits))

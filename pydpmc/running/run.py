@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -30,6 +30,7 @@ from ..posterior.stats import sampler_stats
 from ..posterior.summary import warn_of_convergence
 from ..samplers.barker.settings import Settings
 from ..samplers.base import Sampler, target_arguments
+from .between import Between, check_between, move
 from .core_calls import core_errors, stoppable, usable_threads
 from .formulas import of_formula, refuse_leftovers
 from .habits import refuse_habits
@@ -59,6 +60,7 @@ def run(
     seed: int | None = None,
     unsafe_diagnostics: bool = False,
     anyway: bool = False,
+    between: Between | None = None,
 ) -> Posterior:
     """Run a plan on the data it was made for.
 
@@ -89,6 +91,10 @@ def run(
         Adds ``post.unsafe`` (the share of clipped ratios) and voids the guarantee.
     anyway
         Runs also a plan that would waste its budget, which is refused otherwise (``HopelessPlan``), nothing spent.
+    between
+        For SGLD and SGHMC: ``between(theta, velocity)`` is called after every step and may change both arrays, of shape
+        (chains, parameters), in place; velocity is None for SGLD. What was released may steer the chain, for example
+        towards a public part of the target that moves along. The function must read no record otherwise.
 
     Returns
     -------
@@ -110,6 +116,7 @@ def run(
             "unsafe_diagnostics is for the Barker sampler only: no other sampler counts clipped records"
         )
     records, called = _placed(plan, data)
+    check_between(plan, between, checkpoint, called is not _core)
     init = start_points(plan, release.chains, seed)
     void = _void(plan, seed is not None, unsafe_diagnostics)
     refuse_hopeless(plan, anyway)
@@ -126,7 +133,8 @@ def run(
             say_resumed(checkpoint, core.steps_done, steps)
         timed = not plan.private or (plan.adjacency == "replace" and not plan.public.grouped)  # see progress.py
         shown = Progress(release.chains, steps, progress, core.steps_done, timed)
-        interrupted = _advance(core, steps, workers, shown, keeping)
+        moved = None if between is None else lambda: move(core, plan, between)
+        interrupted = _advance(core, steps, workers, shown, keeping, moved)
         keeping.end(core)
     made = release.of(out, core.steps_done)
     post = _posterior(plan, core, made, void, unsafe_diagnostics, interrupted)
@@ -232,8 +240,10 @@ def core_target(plan: Plan, data: Data, core: Any = _core) -> Any:
     return core.Target(**target_arguments(plan.model, data, batch or 0, sampling), coded=data._coded)
 
 
-def _advance(core: Any, steps: int, threads: int, progress: Progress, keeping: Safekeeping) -> bool:
-    """Run all steps in chunks of about a fifth of a second; return whether Ctrl-C stopped them."""
+def _advance(
+    core: Any, steps: int, threads: int, progress: Progress, keeping: Safekeeping, moved: Callable[[], None] | None
+) -> bool:
+    """Run all steps in chunks of about a fifth of a second, or one by one; return whether Ctrl-C stopped them."""
     chunk = 1
     with progress:
         try:
@@ -242,7 +252,10 @@ def _advance(core: Any, steps: int, threads: int, progress: Progress, keeping: S
                     started = time.perf_counter()
                     advance(min(chunk, steps - core.steps_done), threads, BLOCK)
                     elapsed = max(time.perf_counter() - started, 1e-6)
-                    chunk = max(1, min(4 * chunk, int(chunk * CHUNK_SECONDS / elapsed)))
+                    if moved is None:
+                        chunk = max(1, min(4 * chunk, int(chunk * CHUNK_SECONDS / elapsed)))
+                    else:
+                        moved()
                     progress.update(core.steps_done)
                     keeping.after_chunk(core)
         except KeyboardInterrupt:
