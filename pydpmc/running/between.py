@@ -18,10 +18,8 @@ Floats = npt.NDArray[np.float64]
 Between = Callable[[Floats, Floats | None], None]
 
 
-def check_between(plan: Plan, between: Between | None, checkpoint: Any, in_cells: bool) -> None:
+def check_between(plan: Plan, between: Between, checkpoint: Any, in_cells: bool) -> None:
     """Refuse a function between steps that the guarantee, or the sampler, has no place for."""
-    if between is None:
-        return
     if not callable(between):
         raise WrongType("between must be a function of theta and velocity")
     if getattr(plan.settings, "sampler", None) not in MOVABLE:

@@ -116,7 +116,8 @@ def run(
             "unsafe_diagnostics is for the Barker sampler only: no other sampler counts clipped records"
         )
     records, called = _placed(plan, data)
-    check_between(plan, between, checkpoint, called is not _core)
+    if between is not None:
+        check_between(plan, between, checkpoint, called is not _core)
     init = start_points(plan, release.chains, seed)
     void = _void(plan, seed is not None, unsafe_diagnostics)
     refuse_hopeless(plan, anyway)
