@@ -133,7 +133,7 @@ def one_run(method: str, epsilon: float, records: tuple[Any, Any], test: Any, se
         y = np.arange(10_000) % 10
         with torch.no_grad():
             x = generator.make(torch.as_tensor(y)).numpy()
-        spent, pictures = plan.guarantee.epsilon(DELTA), np.round(x[:40], 2).tolist()
+        spent, pictures = plan.guarantee.epsilon(DELTA), np.uint8(np.round(255.0 * x[:40])).tobytes().hex()
     return {
         "method": method, "epsilon": epsilon, "seed": seed, "spent": spent,
         "softmax": transferred(x, y, test, 0), "mlp": transferred(x, y, test, 64),
@@ -162,8 +162,13 @@ def plot(runs: list[dict[str, Any]], path: Path) -> None:
         math.ceil(len(shown) / 3), 3, figsize=(9, 2 + 1.4 * math.ceil(len(shown) / 3)), squeeze=False
     )
     for axis, one in zip(axes.ravel(), shown, strict=False):
-        grid = np.array(one["pictures"]).reshape(4, 10, SIDE, SIDE).transpose(0, 2, 1, 3).reshape(4 * SIDE, 10 * SIDE)
-        axis.imshow(grid, cmap="gray_r", vmin=0, vmax=1)
+        grid = (
+            np.frombuffer(bytes.fromhex(one["pictures"]), np.uint8)
+            .reshape(4, 10, SIDE, SIDE)
+            .transpose(0, 2, 1, 3)
+            .reshape(4 * SIDE, 10 * SIDE)
+        )
+        axis.imshow(grid, cmap="gray_r", vmin=0, vmax=255)
         axis.set_title(f"{one['method']}, epsilon {one['epsilon']:g}", fontsize=9)
     for axis in axes.ravel():
         axis.axis("off")
