@@ -75,6 +75,7 @@ def choose(request: Request) -> NewtonSettings:
 
     settings = at(NOT_NOTICED) if not request.private else _largest(request, at)
     settings = dataclasses.replace(settings, clip=best_clip(settings))
+    _refuse_faint(settings)
     _refuse_flat(settings)
     return settings
 
@@ -156,6 +157,20 @@ def block_of(sampler: Newton, dim: int) -> tuple[int, ...]:
         )
     of = {i: b for b, block in enumerate(sampler.blocks) for i in block}
     return tuple(of[i] for i in range(dim))
+
+
+def _refuse_faint(settings: NewtonSettings) -> None:
+    """Refuse a run whose looks cost so little for a record that rounding would cost more: huge groups."""
+    schedule = settings.schedule
+    share = schedule.first if schedule.fixed is None else min(schedule.fixed)
+    try:
+        settings.noise(settings.mu * math.sqrt(share / 2.0))  # no look has less
+    except BudgetError:
+        size = settings.records_per_unit
+        raise BudgetError(
+            f"max_group_size: with groups of up to {size:,} rows a look says less of a row than rounding hides; declare "
+            "smaller groups, or raise epsilon"
+        ) from None
 
 
 def _refuse_flat(settings: NewtonSettings) -> None:

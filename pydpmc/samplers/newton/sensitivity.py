@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from ...errors import BudgetError
+
 LONGEST_ROOT = 2.0**22  # of csrc/kernels/curvature/look_grid.hpp
 NOISE_STEP = 2.0**-32  # of csrc/random/noise/rounded_normal.hpp, over the noise's standard deviation
 ARITHMETIC = 1e-11  # roundings of r, h, |x|, sqrt(h) and the grid's factors, relative
@@ -84,6 +86,8 @@ class Bounds:
             sigma = factor * self.gradient / (mu * math.sqrt(1.0 - share))
             tau = self.curvature / (mu * math.sqrt(share))
         extra = self.rounding(sigma, tau, dim) + 1e-11 * mu
+        if not extra < mu / 2.0:
+            raise BudgetError(f"a look of mu = {mu:.2g} a record is below what rounding moves; raise epsilon")
         louder = mu / (mu - extra)
         return sigma * louder, tau * louder
 

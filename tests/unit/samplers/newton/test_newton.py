@@ -345,6 +345,18 @@ def test_groups_cost_their_largest_size_and_find_the_truth(adjacency, rng):
     assert (np.abs(draws.mean(axis=0) - truth) / draws.std(axis=0)).max() < 5
 
 
+def test_groups_too_large_for_a_look_are_refused_before_a_record_is_read(rng):
+    x = rng.uniform(-0.5, 0.5, size=(60, 2))
+    y = (x[:, 0] > 0).astype(float)
+    for size, refused in ((10**6, False), (10**8, True), (10**12, True)):
+        public = dp.Data(x, y, row_norm=1.0, groups=np.arange(60) // 2, max_group_size=size).public
+        if not refused:
+            assert dp.plan(MODEL, public, dp.Newton(), **BUDGET).guarantee.epsilon(1e-6) <= BUDGET["epsilon"]
+            continue
+        with pytest.raises(BudgetError, match="max_group_size: with groups of up to"):
+            dp.plan(MODEL, public, dp.Newton(), **BUDGET)
+
+
 @pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
 def test_weighted_records_answer_for_those_they_stand_for(adjacency, rng):
     """Half of the outcomes 1 were sampled: with weights the intercept is that of the population."""
