@@ -45,6 +45,34 @@ def test_a_draw_on_a_ball_never_costs_more_than_its_weight_allows(adjacency, pre
     assert all(delta <= gdp_delta(mu, epsilon) for epsilon, delta in worst.items())
 
 
+@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+def test_a_penalised_logistic_loss_on_a_ball_costs_what_theorem_10_charges(adjacency):
+    """The loss log(1 + exp(-z theta)) + m theta^2 / 2, |z| <= 1, on [-2, 2]: L = 1 + 2 m. It is no Gaussian mean."""
+    n, m, grid = 30, 0.5, np.linspace(-2.0, 2.0, 20_001)
+    constants = {"lipschitz": 1.0 + 2.0 * m, "strong_convexity": m, "adjacency": adjacency}
+    w = acc.strongly_convex_weight(*BUDGET, n, **constants)
+    if adjacency == "replace":
+        theirs = acc.minami2016_strongly_convex_weight(*BUDGET, n, lipschitz=1.0 + 2.0 * m, strong_convexity=m)
+        assert theirs < w
+    mu = (2.0 if adjacency == "replace" else 1.0) * constants["lipschitz"] * math.sqrt(w / (n * m))
+
+    def law(features):
+        losses = np.logaddexp(0.0, -np.outer(grid, features)).sum(axis=1) + len(features) * m * grid**2 / 2
+        return normalised(-w * losses)
+
+    worst = 0.0
+    for centre in (-1.0, 0.2, 1.0):
+        others = np.full(n - 1 if adjacency == "replace" else n, centre)
+        changed = [law(np.append(others, z)) for z in (-1.0, 1.0)]
+        pairs = [changed] if adjacency == "replace" else [[law(others), one] for one in changed]
+        for p, q in [pair for pq in pairs for pair in (pq, pq[::-1])]:
+            for epsilon in (0.02, 0.1, BUDGET[0]):
+                delta = float(np.maximum(p - math.exp(epsilon) * q, 0.0).sum())
+                assert delta <= gdp_delta(mu, epsilon)
+                worst = max(worst, delta)
+    assert worst > 0.0
+
+
 @pytest.mark.parametrize("precision", [0.0, 2.0, 1e6])
 def test_the_weight_spends_its_budget_and_no_more(precision):
     n, lipschitz, m = 300, 2.0, 0.3
@@ -83,6 +111,27 @@ def test_the_gibbs_posterior_of_a_coin_tends_to_the_law_of_theorem_16():
         errors.append(abs(variance / (acc.minami2016_inflation(w) / information) - 1.0))
     assert errors[0] > errors[1] > errors[2]
     assert errors[2] < 0.01
+
+
+def test_the_condition_of_example_19_is_the_smaller_of_privacy_and_assumption():
+    """Printed: beta <= sqrt(k n)/r min(epsilon / (2 sqrt(1 + 2 log 1/delta)), 2 sqrt n) for the prior N(0, I / (k n)).
+
+    The first is corollary 8 for a factor of the *sum* of losses, the second the interval of f for one of the mean,
+    whose end is printed as 2 sqrt(k n)/r in the text before.
+    """
+    (epsilon, delta), n, k, radius = (0.1, 1e-3), 400, 0.3, 2.0
+    root = math.sqrt(k * n) / radius
+    weight = acc.minami2016_weight(epsilon, delta, lipschitz=radius, strong_convexity=k * n, variant="corollary8")
+    assert root * epsilon / (2 * math.sqrt(1 - 2 * math.log(delta))) == pytest.approx(weight)
+    end = root * 2 * math.sqrt(n)
+    prior = {"radius": radius, "precision": k * n}
+    assert math.isfinite(acc.hinge_hoeffding(0.999 * end, n, **prior))
+    with pytest.raises(InvalidArgument, match="beta must be below"):
+        acc.hinge_hoeffding(end, n, **prior)
+    beta = weight * n  # what multiplies the mean loss at this weight
+    assert acc.hinge_hoeffding(beta, n, **prior) == pytest.approx(
+        beta**2 / (4 * n) - math.log(1 - (radius * beta) ** 2 / (4 * k * n**2)) / 2
+    )
 
 
 def hinge(theta, y):
