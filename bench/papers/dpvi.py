@@ -35,7 +35,7 @@ ON_ADULT: dict[str, Callable[[], Sampler | None]] = {
     "no sampler named": lambda: None,
     "Langevin": lambda: dp.Langevin(bias=0.3),
 }
-FEWER = {"Langevin": 3}  # a run of it takes as long as thirty of DPVI
+FEWER = {"SGLD": 5, "SGHMC": 5, "Langevin": 3}  # a run takes several times as long as one of DPVI
 ON_MIXTURE: dict[str, Callable[[], Sampler]] = {
     "DPVI": lambda: dp.DPVI(clip=5.0),
     "SGLD": lambda: dp.SGLD(clip=5.0, step_size=2e-6),
@@ -148,11 +148,11 @@ def measure_coverage(kept: Results, runs: int, quick: bool) -> None:
                 def table(k: int) -> list[float]:
                     return one_table(make(), correlation, epsilon, np.random.default_rng([k, 17]))  # noqa: B023
 
-                pairs(kept, design, f"{name}, {epsilon:g}", 2 if quick else 6 * runs, table)
+                pairs(kept, design, f"{name}, {epsilon:g}", 2 if quick else 4 * runs, table)
 
 
 def measure_mixture(kept: Results, runs: int, quick: bool) -> None:
-    n, count = (10_000, 1) if quick else (100_000, max(runs // 2, 1))
+    n, count = (10_000, 1) if quick else (100_000, max(runs // 3, 1))
     for epsilon in (0.3, 1.0):
         for name, make in ON_MIXTURE.items():
             pairs(kept, "mixture", f"{name}, {epsilon:g}", count, lambda k: on_mixture(make(), epsilon, n))  # noqa: B023
