@@ -57,6 +57,16 @@ def figure_1(quick: bool) -> list[dict[str, float]]:
     ]
 
 
+def batches(quick: bool) -> list[list[float]]:
+    """The first of decreasing steps at epsilon = 0.1, where the paper prints 0.103, over batch sizes."""
+    facts = (0.1, 1e-5, 50_000, 1000 if quick else 10_000, 1.0)
+    options = {"decay": 1.0 / 3.0, "noise": "paper"}
+    return [
+        [b, *(dp.max_step_size(*facts, batch_size=b, adjacency=a, **options) for a in ("add_remove", "replace"))]
+        for b in (50, 100, 500, 2000)
+    ]
+
+
 def figure_2(quick: bool) -> dict[str, list[dict[str, float]]]:
     """Step sizes t^-1/3 over N at L = 1, and over L at N = 1e4; T = N, delta = 1 / N, batches of 100."""
     sizes = (10**3, 10**4) if quick else (10**3, 10**4, 10**5, 10**6)
@@ -130,6 +140,7 @@ def figure_3(kept: Results, options: argparse.Namespace) -> None:
 
 def measure(kept: Results, options: argparse.Namespace) -> None:
     kept.fill("1", lambda: figure_1(options.quick))
+    kept.fill("batches", lambda: batches(options.quick))
     kept.fill("2", lambda: figure_2(options.quick))
     figure_3(kept, options)
 
@@ -138,6 +149,8 @@ def tables(found: Found) -> list[str]:
     names = ("fixed", "decreasing", "wang2015")
     header = ["epsilon", "fixed step", "first of decreasing steps", "bound of Wang et al. (2015)"]
     lines = markdown(header, ([f"{r['epsilon']:g}", *(f"{r[name]:.3g}" for name in names)] for r in found["1"]))
+    rows = ([f"{b:g}", *(f"{eta:.3g}" for eta in etas)] for b, *etas in found["batches"])
+    lines += ["", *markdown(["batch size, epsilon 0.1", "add_remove", "replace"], rows)]
     for key, name in (("N", "n"), ("L", "clip")):
         rows = ([f"{r[name]:g}", f"{r['0.1']:.3g}", f"{r['1.0']:.3g}"] for r in found["2"][key])
         lines += ["", *markdown([key, "epsilon 0.1", "epsilon 1"], rows)]
