@@ -17,6 +17,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+import erm
 import numpy as np
 import uci
 from results import Found, Results, command, markdown, mean_and_error
@@ -27,15 +28,21 @@ from pydpmc.samplers.base import Sampler
 EPSILONS = (0.1, 0.3, 1.0, 3.0)
 ADJACENCIES = ("add_remove", "replace")
 DELTA = 1e-5
-ON_ADULT: dict[str, Callable[[], Sampler | None]] = {
+ON_ADULT: dict[str, Callable[[], Sampler | str | None]] = {
     "DPVI": dp.DPVI,
     "SGLD": dp.SGLD,
     "SGHMC": dp.SGHMC,
     "Newton": dp.Newton,
     "no sampler named": lambda: None,
+    "DP-SGD, no draws": lambda: "dp_sgd",
     "Langevin": lambda: dp.Langevin(bias=0.3),
 }
-FEWER = {"SGLD": 5, "SGHMC": 5, "Langevin": 3}  # a run takes several times as long as one of DPVI
+FEWER = {
+    "SGLD": 5,
+    "SGHMC": 5,
+    "DP-SGD, no draws": 5,
+    "Langevin": 3,
+}  # slower than DPVI
 ON_MIXTURE: dict[str, Callable[[], Sampler]] = {
     "DPVI": lambda: dp.DPVI(clip=5.0),
     "SGLD": lambda: dp.SGLD(clip=5.0, step_size=2e-6),
@@ -55,9 +62,12 @@ def adult(rows: int | None) -> tuple[uci.Split, dp.Data]:
     return split, dp.Data(x, y, row_norm=1.0, storage="float32", public_n=len(y))
 
 
-def accuracy(sampler: Sampler | None, epsilon: float, adjacency: str, rows: int | None) -> float:
+def accuracy(sampler: Sampler | str | None, epsilon: float, adjacency: str, rows: int | None, run: int) -> float:
     """Return the share of held out records on the right side of the mean of the draws."""
     split, data = adult(rows)
+    if isinstance(sampler, str):
+        theta = erm.dp_sgd(split.x[:rows], split.y[:rows], epsilon, DELTA, adjacency, np.random.default_rng([run, 5]))
+        return float(((split.held_out @ theta > 0) == split.truth).mean())
     budget = {"epsilon": epsilon, "delta": DELTA, "adjacency": adjacency, "purpose": "prediction"}
     model = dp.LogisticRegression(prior=dp.Normal(1.0))
     post = dp.sample(model, data, sampler, progress=False, anyway=True, **budget)
@@ -134,7 +144,7 @@ def measure_adult(kept: Results, runs: int, quick: bool) -> None:
                 cell = kept.found.setdefault(adjacency, {}).setdefault(name, {}).setdefault(str(epsilon), [])
 
                 def run(k: int) -> float:
-                    return accuracy(sampler(), epsilon, adjacency, 4000 if quick else None)  # noqa: B023
+                    return accuracy(sampler(), epsilon, adjacency, 4000 if quick else None, k)  # noqa: B023
 
                 count = 1 if quick else min(runs, FEWER.get(name, runs))
                 kept.repeat(cell, count, run, f"{adjacency}, {name}, epsilon {epsilon:g}")
