@@ -99,7 +99,10 @@ class BoundLangevinHalves : public BoundLangevinRun {
  public:
   using BoundLangevinRun::BoundLangevinRun;
 
-  Array wanted() { return as_rows(run_->wanted(), chain_count()); }
+  Array wanted() {
+    require(run_->steps_done() < steps_, "all steps are done");
+    return as_rows(run_->wanted(), chain_count());
+  }
 
   void absorb(const Sums& sums) {
     require_sums(sums, chain_count(), static_cast<size_t>(target_->target().model.dim));

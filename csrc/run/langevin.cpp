@@ -80,7 +80,10 @@ void LangevinRun::absorb(size_t chain, int64_t step, const int64_t* sums,
                          std::vector<int64_t>& noise) noexcept {
   Stream stream(key_, Purpose::noise, static_cast<uint32_t>(chain), static_cast<uint64_t>(step));
   fill_rounded_normal(stream, noise.data(), chains_[chain].size());
-  sampler_.step(chains_[chain], target_.prior, sums, noise.data());
+  if (step + 1 < steps_)
+    sampler_.step(chains_[chain], target_.prior, sums, noise.data());
+  else
+    sampler_.last_step(chains_[chain], target_.prior, sums, noise.data());
 }
 
 void LangevinRun::sum_gradients(size_t count, Team& team, int first_thread) noexcept {
@@ -117,7 +120,7 @@ void LangevinRun::add_gradients(const double* thetas, size_t count, int64_t begi
 void LangevinRun::release() const noexcept {
   double* to = out_;
   for (const Chain& chain : chains_)
-    for (int64_t state : chain) *to++ = sampler_.theta(state);
+    for (int64_t state : chain) *to++ = sampler_.released(state);
 }
 
 }  // namespace pydpmc

@@ -89,8 +89,16 @@ def epsilon_of(mu: float) -> float:
 
 def middle(steps: int) -> float:
     """Return the threshold between the two worlds from the recursion of the quadratic, before a draw is seen."""
-    kept = 1.0 - 0.06 * (3.0 + 1.0)
-    return 0.06 * (0.3 - 0.4) * (1.0 - kept**steps) / (1.0 - kept)
+    return law_of_quadratic(steps, 0.3 - 0.4)[0]
+
+
+def law_of_quadratic(steps: int, pull: float) -> tuple[float, float]:
+    """Return mean and sd after `steps` steps from 0, the last one a half step."""
+    h, bend = 0.06, 3.0 + 1.0
+    kept, half = 1.0 - h * bend, 1.0 - h * bend / 2.0
+    mean = h * pull * (1.0 - kept ** (steps - 1)) / (1.0 - kept)
+    variance = 2.0 * h * (1.0 - kept ** (2 * (steps - 1))) / (1.0 - kept**2)
+    return half * mean + h / 2.0 * pull, float(np.sqrt(half**2 * variance + h / 2.0))
 
 
 def audited(steps: int, runs: int, **changed: Any) -> tuple[float, float, float]:
@@ -142,10 +150,9 @@ def test_logistic_regression_leaks_no_more_than_claimed(steps: int) -> None:
 
 
 def test_last_iterates_have_the_law_of_the_recursion() -> None:
-    steps, h = 60, 0.06
-    kept = 1.0 - 4.0 * h
-    mean = h * (HALF_WIDTH - 0.1) * (1.0 - kept**steps) / (1.0 - kept)
-    sd = np.sqrt(2.0 * h * (1.0 - kept ** (2 * steps)) / (1.0 - kept**2))
+    steps = 60
+    mean, sd = law_of_quadratic(steps, HALF_WIDTH - 0.1)
+    assert sd == pytest.approx(0.5, rel=1e-9)  # that of the posterior, whose curvature is 4
     drawn = last_iterates(quadratic(HALF_WIDTH, steps), RUNS, 11)
     assert kstest((drawn - mean) / sd, norm.cdf).pvalue > 1e-4
 
@@ -156,7 +163,7 @@ def test_the_low_bits_of_a_draw_do_not_tell_the_worlds_apart() -> None:
     unit = quadratic(0.0, steps)[0].settings.arithmetic.box.unit  # type: ignore[attr-defined]
     low = []
     for k, canary in enumerate((-HALF_WIDTH, HALF_WIDTH)):
-        on_grid = last_iterates(quadratic(canary, steps), RUNS, 21 + k) / unit - 0.5
+        on_grid = last_iterates(quadratic(canary, steps), RUNS, 21 + k) / (unit / 2) - 0.5
         assert np.abs(on_grid - np.rint(on_grid)).max() < 1e-3
         low.append(np.rint(on_grid).astype(np.int64) & 0xFF)
     half = RUNS // 2

@@ -2,7 +2,9 @@
 
 Claim: t steps X' = F(X) + sqrt(2h) xi are mu-GDP with mu = s sqrt(h/2) sqrt((1-c^t)/(1+c^t) (1+c)/(1-c)) if the maps F,
 F' computed for neighbours satisfy |F(x) - F'(y)| <= c|x - y| + hs; for gradient steps c = max(|1-hm|, |1-hM|). Composed
-as t releases they are s_0 sqrt(ht/2)-GDP, where h s_0 is the largest |F(x) - F'(x)|.
+as t releases they are s_0 sqrt(ht/2)-GDP, where h s_0 is the largest |F(x) - F'(x)|. If the last step is half a step,
+X' = X + (F(X) - X)/2 + sqrt(h/2) xi, it is composed with the last iterate of the t - 1 steps before it, and adds
+s_0^2 h/2 to the square of their mu.
 Source: Bok, Su, Altschuler 2024. Proof: docs/privacy/langevin.md.
 """
 
@@ -41,6 +43,8 @@ class LangevinIterate(Event):
     error_between_neighbours
         How much more the computed gradients of neighbours can differ at one point than the exact ones; `error` by
         default.
+    half_step
+        Whether the last step is half a step with half the noise.
 
     Examples
     --------
@@ -60,6 +64,7 @@ class LangevinIterate(Event):
     adjacency: str
     error: float = 0.0
     error_between_neighbours: float | None = None
+    half_step: bool = False
 
     def __post_init__(self) -> None:
         all_positive(step_size=self.step_size, sensitivity=self.sensitivity, strong_convexity=self.strong_convexity)
@@ -90,16 +95,21 @@ class LangevinIterate(Event):
     @property
     def contracted_mu(self) -> float:
         """The mu that follows from the contraction of the hidden steps, rounded up."""
-        forgetting = self.forgetting
+        forgetting, whole = self.forgetting, self.steps - int(self.half_step)
         one_step = (self.sensitivity + self.error) * math.sqrt(self.step_size / 2.0)
-        decay = -self.steps * math.log1p(-forgetting) if forgetting < 1.0 else math.inf
-        return one_step * math.sqrt(math.tanh(decay / 2.0) * (2.0 - forgetting) / forgetting) * ARITHMETIC
+        decay = -whole * math.log1p(-forgetting) if forgetting < 1.0 else math.inf
+        before = one_step * math.sqrt(math.tanh(decay / 2.0) * (2.0 - forgetting) / forgetting) if whole else 0.0
+        return (math.hypot(before, self._released_mu(1)) if self.half_step else before) * ARITHMETIC
 
     @property
     def composed_mu(self) -> float:
         """The mu of a release of every iterate, rounded up."""
+        return self._released_mu(self.steps) * ARITHMETIC
+
+    def _released_mu(self, steps: int) -> float:
+        """Return the mu of so many released steps, whole or half."""
         excess = self.error if self.error_between_neighbours is None else self.error_between_neighbours
-        return (self.sensitivity + excess) * math.sqrt(self.step_size * self.steps / 2.0) * ARITHMETIC
+        return (self.sensitivity + excess) * math.sqrt(self.step_size * steps / 2.0)
 
     def gaussian_mu(self, adjacency: str) -> float:  # noqa: D102
         if adjacency != self.adjacency:

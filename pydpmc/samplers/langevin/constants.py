@@ -118,7 +118,7 @@ def arithmetic(model: Model, public: Public, w: float, step_size: float) -> Arit
         clip=clip,
         gradient_unit=gradient_unit,
         of_record=(math.sqrt(dim) * gradient_unit / 2.0 + evaluation + 2.0 * ROUNDING * clip) * UPWARDS,
-        of_update=(math.sqrt(dim) * where.unit / step_size + 16.0 * ROUNDING * pull) * UPWARDS,
+        of_update=(1.5 * math.sqrt(dim) * where.unit / step_size + 16.0 * ROUNDING * pull) * UPWARDS,
         of_point=3.0 * ROUNDING * curvature(model, public, w).largest * where.reach * UPWARDS,
     )
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..base import posterior_sd
+from .bias import BIAS_PER_SHARE, MOST_SHARE
 
 if TYPE_CHECKING:
     from .settings import LangevinSettings
@@ -26,8 +27,8 @@ class LangevinForecast:
         Largest prior standard deviation; infinite for a flat prior.
     condition
         Largest over least curvature of the target, to which the number of steps is proportional.
-    widened
-        Largest share by which discretisation widens a standard deviation.
+    discretisation
+        Largest effect of the step size on a mean, in standard deviations, about; none where U is quadratic.
     bias
         Largest remaining effect of the start, in standard deviations.
     """
@@ -36,7 +37,7 @@ class LangevinForecast:
     noise_of_mean: float
     prior_sd: float
     condition: float
-    widened: float
+    discretisation: float
     bias: float
 
     def rows(self) -> list[tuple[str, str]]:
@@ -44,7 +45,7 @@ class LangevinForecast:
         return [
             ("one draw", f"sd about {self.posterior_sd:.3g} per coefficient (the prior's is {self.prior_sd:.3g})"),
             ("mean of all draws", f"noise about {self.noise_of_mean:.3g} per coefficient"),
-            ("discretisation", f"widens no direction by more than {100.0 * self.widened:.2g} % of its sd"),
+            ("discretisation", f"moves no mean by more than about {self.discretisation:.2g} sd"),
             ("start", f"its effect at the end is below {self.bias:.2g} sd, unless steps was given"),
             ("condition number", f"{self.condition:.4g}"),
         ]
@@ -66,6 +67,6 @@ def forecast(settings: LangevinSettings) -> LangevinForecast:
         noise_of_mean=sd / math.sqrt(settings.draws),
         prior_sd=1.0 / math.sqrt(least) if least > 0 else math.inf,
         condition=settings.curvature.condition,
-        widened=1.0 / math.sqrt(1.0 - stiffest / 2.0) - 1.0 if stiffest < 2.0 else math.inf,
+        discretisation=BIAS_PER_SHARE * stiffest if stiffest <= MOST_SHARE else math.inf,
         bias=settings.bias,
     )

@@ -72,6 +72,7 @@ class LangevinSettings:
             adjacency=adjacency,
             error=2.0 * (self.public.n * one + errors.of_update + errors.of_point) * UPWARDS,
             error_between_neighbours=2.0 * (one + errors.of_update) * UPWARDS,
+            half_step=True,
         )
 
     def uses(self, adjacency: str, chains: int) -> list[tuple[Event, int]]:

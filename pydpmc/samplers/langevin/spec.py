@@ -40,13 +40,13 @@ class Langevin(Sampler):
     steps
         Steps of each chain; each step reads all records.
     step_size
-        h in theta' = theta - h grad U + sqrt(2h) xi.
+        h in theta' = theta - h grad U + sqrt(2h) xi. The last step is half a step with half the noise.
     w, n0
         Tempering weight of the likelihood, or the effective number of records, n0 = w n. By default the largest weight,
         at most 1, within the budget.
     bias
-        Largest share of a posterior standard deviation that discretisation may add in any direction, and largest
-        remaining effect of the start in the same unit. It sets `step_size` and `steps` unless they are given.
+        Largest effect of discretisation on a mean, in posterior standard deviations, and largest remaining effect of
+        the start in the same unit. It sets `step_size` and `steps` unless they are given.
 
     Examples
     --------

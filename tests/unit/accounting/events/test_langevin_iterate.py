@@ -29,8 +29,9 @@ def mu_of(**changed):
     return draw(**changed).gaussian_mu(changed.get("adjacency", "replace"))
 
 
-def mu_of_quadratic(curvature, shift, step_size, steps):
+def mu_of_quadratic(curvature, shift, step_size, steps, half_step=False):
     """Shift of the mean over the sd of x' = x - h(curvature x - shift) + sqrt(2h) xi after `steps` steps from 0."""
+    steps -= half_step
     with mpmath.workdps(60):
         h, a = mpmath.mpf(step_size), mpmath.mpf(curvature)
         kept = 1 - h * a
@@ -41,6 +42,9 @@ def mu_of_quadratic(curvature, shift, step_size, steps):
         else:
             mean = h * mpmath.mpf(shift) * (1 - kept**steps) / (1 - kept)
             variance = 2 * h * (1 - kept ** (2 * steps)) / (1 - kept**2)
+        if half_step:
+            kept = 1 - h * a / 2
+            mean, variance = kept * mean + h / 2 * mpmath.mpf(shift), kept**2 * variance + h / 2
         return mean / mpmath.sqrt(variance)
 
 
@@ -51,6 +55,26 @@ def test_mu_is_the_closed_form_on_quadratics(steps, curvature, step_size):
     found = mu_of(steps=steps, step_size=step_size, strong_convexity=curvature, smoothness=curvature)
     assert float(found / exact - 1) < 1e-9
     assert found >= exact
+
+
+@pytest.mark.parametrize("steps", [1, 2, 10, 1000, 10**6])
+@pytest.mark.parametrize(("curvature", "step_size"), [(2.0, 1e-3), (1.0, 0.3), (0.01, 1e-4), (5.0, 0.2), (1e-6, 1.0)])
+def test_a_half_step_costs_at_least_the_closed_form_and_at_most_that_of_an_exact_draw(steps, curvature, step_size):
+    exact = mu_of_quadratic(curvature, 0.5, step_size, steps, half_step=True)
+    found = mu_of(steps=steps, step_size=step_size, strong_convexity=curvature, smoothness=curvature, half_step=True)
+    assert found >= exact
+    assert float(found / exact - 1) < 0.06  # composition forgets that the half step contracts
+    assert found <= 0.5 / math.sqrt(curvature) * (1.0 + 1e-9)
+
+
+def test_a_half_step_adds_a_released_step_to_those_before_it():
+    whole, half = draw(steps=999, error=0.1, error_between_neighbours=0.01), {"steps": 1000, "half_step": True}
+    last = dataclasses.replace(whole, steps=1).composed_mu
+    found = dataclasses.replace(whole, **half)
+    assert found.contracted_mu == pytest.approx(math.hypot(whole.contracted_mu, last), rel=1e-11)
+    assert found.composed_mu == pytest.approx(dataclasses.replace(whole, steps=1000).composed_mu, rel=1e-12)
+    assert dataclasses.replace(found, steps=1).gaussian_mu("replace") == pytest.approx(last, rel=1e-11)
+    assert acc.Guarantee.from_dict(json.loads(json.dumps(acc.compose([(found, 2)]).to_dict()))).events[0][0] == found
 
 
 def test_mu_tends_to_that_of_an_exact_draw():

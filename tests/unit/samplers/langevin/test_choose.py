@@ -49,10 +49,12 @@ def test_a_budget_too_large_for_the_likelihood_leaves_the_rest_unspent():
 
 
 def test_the_step_follows_from_the_curvature_and_the_steps_from_the_bias():
-    coarse, fine = (planned(dp.Langevin(w=0.1, bias=bias)) for bias in (0.2, 0.01))
+    coarse, fine = (planned(dp.Langevin(w=0.1, bias=bias)) for bias in (0.1, 0.005))
     largest = 0.1 * 20_000 / 4 + 1.0
-    assert coarse.settings.step_size * largest == pytest.approx(2.0 * (1.0 - 1.2**-2))
-    assert coarse.forecast.widened == pytest.approx(0.2, rel=1e-6)
+    assert coarse.settings.step_size * largest == pytest.approx(14 * 0.1)
+    assert fine.settings.step_size * largest == pytest.approx(14 * 0.005)
+    assert coarse.forecast.discretisation == pytest.approx(0.1, rel=1e-6)
+    assert planned(dp.Langevin(w=0.1, bias=0.9)).settings.step_size * largest == pytest.approx(1.4)
     assert fine.settings.steps > 10 * coarse.settings.steps
     # more steps and smaller ones cost hardly more: that is the point of hiding them
     assert fine.guarantee.epsilon(1e-5) < 1.02 * coarse.guarantee.epsilon(1e-5)

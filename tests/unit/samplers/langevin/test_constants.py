@@ -66,8 +66,8 @@ def test_the_plan_of_a_quadratic_costs_its_closed_form(steps):
     plan = dp.plan(dp.GaussianMean(), public, dp.Langevin(w=1.0, steps=steps, step_size=0.06))
     ((event, _),) = plan.guarantee.events
     kept = 1.0 - 0.06 * 4.0
-    share = (1.0 - kept**steps) / (1.0 + kept**steps)
-    exact = 5.0 * math.sqrt(0.03 * share * (1.0 + kept) / (1.0 - kept))
+    share = (1.0 - kept ** (steps - 1)) / (1.0 + kept ** (steps - 1))  # and a half step, composed
+    exact = 5.0 * math.sqrt(0.03 * (1.0 + share * (1.0 + kept) / (1.0 - kept)))
     assert exact <= event.gaussian_mu("replace") < exact * (1.0 + 1e-9)
 
 

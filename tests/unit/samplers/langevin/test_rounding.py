@@ -28,7 +28,7 @@ def errors(plan, n: int, columns: int) -> tuple[float, float]:
     grid = 2.0 ** math.ceil(math.log2(max(clip * 2.0**-49, n * clip * 2.0**-60)))
     evaluation = 1.01 * (bend * (columns / 8 + 16) * U * reach + 16 * U)
     of_record = math.sqrt(columns) * grid / 2 + evaluation + 2 * U * clip
-    of_update = math.sqrt(columns) * unit / h + 16 * U * (reach + W * n * clip)
+    of_update = 1.5 * math.sqrt(columns) * unit / h + 16 * U * (reach + W * n * clip)
     of_point = 3 * U * (W * n * bend + 1.0) * reach
     return W * n * of_record + of_update + of_point, W * of_record + of_update
 
@@ -53,7 +53,17 @@ def test_the_price_grows_with_each_rounding_term(which):
         for factor in (0.0, 1.0, 2.0, 100.0)
     ]
     assert (np.diff(prices) > 0.0).all()
-    assert prices[1] / prices[0] == pytest.approx(1.0 + getattr(event, which) / event.sensitivity, rel=1e-12)
+    if which == "error_between_neighbours":
+        assert prices[1] / prices[0] == pytest.approx(1.0 + getattr(event, which) / event.sensitivity, rel=1e-12)
+    else:  # all steps but the last
+        exact, charged = (
+            dataclasses.replace(event, half_step=False, steps=STEPS - 1, error=e) for e in (0.0, event.error)
+        )
+        grown = charged.contracted_mu**2 - exact.contracted_mu**2
+        assert prices[1] ** 2 - prices[0] ** 2 == pytest.approx(grown, rel=1e-6)
+        assert charged.contracted_mu / exact.contracted_mu == pytest.approx(
+            1.0 + event.error / event.sensitivity, rel=1e-12
+        )
 
 
 def test_every_draw_of_every_chain_is_charged():

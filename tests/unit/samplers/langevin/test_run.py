@@ -60,14 +60,19 @@ def replayed(plan, data, draws, seed):
     for chain, start in enumerate(start_points(plan, draws, seed)):
         state = [math.floor(v / unit) for v in start]
         for t in range(settings.steps):
+            last = t == settings.steps - 1
             theta = [(s + 0.5) * unit for s in state]
             sums = _core.gradient_sum(**target, theta=theta, clip=errors.clip, per_unit=1.0 / errors.gradient_unit)
             xi = _core.random.fill_rounded_normal(_core.random.Stream(key, noise, chain, t), settings.dim)
             for j, value in enumerate(theta):
                 pull = -((value - prior[j, 1]) / prior[j, 2]) / prior[j, 2]
                 slope = pull + settings.w * errors.gradient_unit * float(sums[j])
-                state[j] = min(max(state[j] + round(h / unit * slope + 0.5) + int(xi[j]), low[j]), high[j])
-        out.append([(s + 0.5) * unit for s in state])
+                if last:  # on a grid twice as fine
+                    moved = 2 * state[j] + round(h / unit * slope + 1.0) + int(xi[j])
+                    state[j] = min(max(moved, 2 * low[j]), 2 * high[j] + 1)
+                else:
+                    state[j] = min(max(state[j] + round(h / unit * slope + 0.5) + int(xi[j]), low[j]), high[j])
+        out.append([(s + 0.5) * (unit / 2) for s in state])
     return np.array(out)
 
 
@@ -250,6 +255,19 @@ def test_of_more_records_than_declared_the_first_are_used():
     ]
     np.testing.assert_array_equal(draws[0], draws[1])
     assert not np.array_equal(draws[1], draws[2])
+
+
+@pytest.mark.parametrize("steps", [1, 2, 30])
+def test_every_step_ends_within_the_box(steps, monkeypatch):
+    """A box much narrower than the posterior: most steps would leave it."""
+    monkeypatch.setattr("pydpmc.samplers.langevin.constants.PRIOR_SDS", 0.05)
+    model, data = problem("logistic")
+    plan = dp.plan(model, data.public, dp.Langevin(w=0.3, steps=steps))
+    core, out = started(plan, data)
+    core.advance(steps, 1, 16)
+    assert np.array_equal(out[:, 0], replayed(plan, data, 2, SEED))
+    assert (np.abs(out) <= 0.05).all()
+    assert (np.abs(out) > 0.0499).any()
 
 
 def test_theta_stays_in_its_box():
