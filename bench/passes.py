@@ -21,8 +21,9 @@ from pass_peers import PEERS, pass_times  # noqa: E402
 import pydpmc as dp  # noqa: E402
 from pydpmc import _core  # noqa: E402
 
-PASSES = ("barker", "gradient", "density", "look", "chains")
-LIMITS = {"barker": 0, "gradient": 1, "density": 2}
+PASSES = ("barker", "gradient", "clipped", "density", "look", "chains")
+LIMITS = {"barker": 0, "gradient": 1, "clipped": 2, "density": 3}
+MARCH = {"baseline": "x86-64", "avx2": "x86-64-v3", "avx512": "x86-64-v4"}  # with fused multiply-adds
 STORAGES = ("float64", "float32", "fixed16")
 COLUMNS = (1, 4, 10, 20, 30, 100)
 CHAINS = 20
@@ -58,8 +59,8 @@ def pydpmc_times(x, y, theta, storage, isa, repeats):
 class LimitPasses:
     """The same work without exactness or secrecy, by peers/portable_passes.cpp."""
 
-    def __init__(self):
-        self.lib = compiled("portable_passes.cpp")
+    def __init__(self, isa):
+        self.lib = compiled("portable_passes.cpp", MARCH[isa])
         for bits in ("64", "32"):
             make, drop, run = (getattr(self.lib, name + bits) for name in ("make_passes", "drop_passes", "time_pass"))
             make.restype, make.argtypes = ct.c_void_p, [ct.c_void_p, ct.c_void_p, ct.c_int64, ct.c_int]
@@ -84,29 +85,34 @@ def row(label, columns, storage, times):
     print(f"| {columns} | {storage} | {label} | {cells} |", flush=True)
 
 
+def shares(limit, times):
+    """Return the speed of each pass as a share of the limit's."""
+    return {name: limit[name] / times[name] for name in limit}
+
+
 def merged(rounds):
     """Return the shortest time of each pass over several rounds."""
     return {name: min(times[name] for times in rounds) for name in rounds[0]}
 
 
 def tables(arguments):
-    limit = LimitPasses()
+    limits = {isa: LimitPasses(isa) for isa in arguments.isa}
     print(f"load {os.getloadavg()[0]:.0f}; {_core.isa()} is chosen; ns per record, `chains`: per record and chain\n")
     print("| d | storage | | " + " | ".join(PASSES) + " |\n|---:|---|---|" + "---:|" * len(PASSES))
     for columns in arguments.columns:
         x, y, theta = workload(columns)
         for storage in arguments.storage:
-            labels = [*arguments.isa, "limit"]
-            rounds = {label: [] for label in labels}
+            rounds = {(who, isa): [] for isa in arguments.isa for who in ("pydpmc", "limit")}
+            bits = "64" if storage == "float64" else "32"
             for _ in range(arguments.rounds):  # interleaved, so that a busy second hits all alike
-                for label in labels:
-                    if label == "limit":
-                        bits = "64" if storage == "float64" else "32"
-                        rounds[label].append(limit.times(x, y, theta, bits, arguments.repeats))
-                    else:
-                        rounds[label].append(pydpmc_times(x, y, theta, storage, label, arguments.repeats))
-            for label in labels:
-                row(label, columns, storage, merged(rounds[label]))
+                for isa, limit in limits.items():
+                    rounds["pydpmc", isa].append(pydpmc_times(x, y, theta, storage, isa, arguments.repeats))
+                    rounds["limit", isa].append(limit.times(x, y, theta, bits, arguments.repeats))
+            for isa in limits:
+                ours, best = merged(rounds["pydpmc", isa]), merged(rounds["limit", isa])
+                row(isa, columns, storage, ours)
+                row(f"limit, {isa}", columns, storage, best)
+                row(f"share of the limit, {isa}", columns, storage, shares(best, ours))
         for name in PEERS if arguments.peers else ():
             try:
                 times = pass_times(name, x, y, theta, 0.9, arguments.repeats)

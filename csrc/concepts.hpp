@@ -66,6 +66,9 @@ struct LoglikRange {
 struct GradientGrid {
   double clip;      // a record's gradient is scaled down to this norm before rounding
   double per_unit;  // integers per unit of gradient
+  // False if the caller has proved that no gradient is longer than `clip`. Then one that is longer all the
+  // same is left out, which takes no root and no quotient.
+  bool clips = true;
 };
 
 // What the accept test needs from the records. `clipped` is secret: only unsafe diagnostics release it.

@@ -34,6 +34,15 @@ struct CodedRows {
   [[gnu::always_inline]] const double* row(int64_t i) const noexcept { return first + i * stride; }
 };
 
+// A copy of the rows in doubles, by tiles: some dozens of consecutive records each, turned so that a column
+// is contiguous (kernels/tile.hpp describes one), for passes over all records. Only for single records with a
+// target.
+struct Tiles {
+  const double* first = nullptr;
+
+  [[gnu::always_inline]] explicit operator bool() const noexcept { return first != nullptr; }
+};
+
 struct Records {
   const void* rows;
   Storage storage;
@@ -47,6 +56,7 @@ struct Records {
   int64_t groups = 0;
   RowSquares squares{};
   CodedRows coded{};
+  Tiles tiles{};
   const double* weights = nullptr;  // of every row, for looks; 1 if null
 
   [[gnu::always_inline]] int64_t units() const noexcept { return group_start ? groups : n; }

@@ -18,9 +18,19 @@ def find_anchors(given=None):
     return folder if folder and (folder / "w1.py").exists() and (folder / "limit.cpp").exists() else None
 
 
-def compiled(source):
-    target = Path(tempfile.gettempdir()) / f"pydpmc-{source.removesuffix('.cpp')}-{HERE.stat().st_ino}.so"
-    flags = ["-O3", "-march=native", "-ffast-math", "-fopenmp-simd", "-std=c++20", "-w", "-shared", "-fPIC"]
+def compiled(source, march="native"):
+    target = Path(tempfile.gettempdir()) / f"pydpmc-{source.removesuffix('.cpp')}-{march}-{HERE.stat().st_ino}.so"
+    flags = [
+        "-O3",
+        f"-march={march}",
+        "-mprefer-vector-width=512",
+        "-ffast-math",
+        "-fopenmp-simd",
+        "-std=c++20",
+        "-w",
+        "-shared",
+        "-fPIC",
+    ]
     subprocess.check_call(["g++", *flags, "-o", str(target), str(HERE / source)])
     return ct.CDLL(str(target))
 

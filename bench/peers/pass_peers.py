@@ -38,7 +38,8 @@ def _numba(x, y, theta, clip, norms, now):
             for j in range(x.shape[1]):
                 eta += theta[j + 1] * x[i, j]
             f = y[i] - 1.0 / (1.0 + np.exp(-eta))
-            f *= min(1.0, clip / (abs(f) * norms[i]))
+            if clip > 0.0:
+                f *= min(1.0, clip / (abs(f) * norms[i]))
             sums[0] += f
             for j in range(x.shape[1]):
                 sums[j + 1] += f * x[i, j]
@@ -46,7 +47,8 @@ def _numba(x, y, theta, clip, norms, now):
     following, sums = np.empty(len(y)), np.zeros(len(theta))
     return {
         "barker": lambda: barker(x, y, theta, now, following),
-        "gradient": lambda: gradient(x, y, theta, norms, clip, sums),
+        "gradient": lambda: gradient(x, y, theta, norms, 0.0, sums),
+        "clipped": lambda: gradient(x, y, theta, norms, clip, sums),
     }
 
 
@@ -67,6 +69,11 @@ def _jax(x, y, theta, clip, norms, now):
     @jax.jit
     def gradient(theta):
         f = y - jax.nn.sigmoid(theta[0] + x @ theta[1:])
+        return f.sum(), f @ x
+
+    @jax.jit
+    def clipped(theta):
+        f = y - jax.nn.sigmoid(theta[0] + x @ theta[1:])
         f = f * jnp.minimum(1.0, clip / (jnp.abs(f) * norms))
         return f.sum(), f @ x
 
@@ -75,7 +82,7 @@ def _jax(x, y, theta, clip, norms, now):
         return -jax.nn.softplus(jnp.where(y > 0.5, -eta, eta)).sum()
 
     density = jax.jit(jax.value_and_grad(loglik))
-    passes = {"barker": barker, "gradient": gradient, "density": density}
+    passes = {"barker": barker, "gradient": gradient, "clipped": clipped, "density": density}
     return {name: lambda run=run: jax.block_until_ready(run(theta)) for name, run in passes.items()}
 
 

@@ -1,7 +1,7 @@
 // What this CPU can do in one pass over all records of a logistic regression when nothing has to be exact, total
 // or the same on another CPU: plain loops over columns of 64 records, fused multiply-adds, sums in doubles. The
-// blocks are made once, outside the time. Built by limit_kernels.py with -O3 -march=native -ffast-math. Not library
-// code.
+// blocks are made once, outside the time. Built by limit_kernels.py with -O3 -ffast-math for one instruction set.
+// Not library code.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -70,8 +70,8 @@ double barker(const Blocks<R>& b, const double* theta, double clip, const double
   return sum;
 }
 
-// Gradients clipped to a norm; with `value` the log-likelihood in place of the clip.
-template <class R, bool value>
+// Gradients, clipped to a norm or not, with the log-likelihood or not.
+template <class R, bool clipped, bool value>
 void gradient(const Blocks<R>& b, const double* theta, double clip, const double* norm, double* sums) {
   double eta[block], f[block];
   for (int64_t i = 0; i < b.n; i += block) {
@@ -85,7 +85,7 @@ void gradient(const Blocks<R>& b, const double* theta, double clip, const double
       f[r] = double(y[r]) - p;
       if (value)
         total -= std::fmax(y[r] > R(0.5) ? -eta[r] : eta[r], 0.0) + std::log(1 + e);
-      else
+      if (clipped)
         f[r] *= std::fmin(1.0, clip / (std::fabs(f[r]) * norm[i + r]));
       first += f[r];
     }
@@ -102,8 +102,9 @@ double shortest(const Blocks<R>& b, int pass, const double* theta, const double*
     timespec from, to;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
     if (pass == 0) out[0] = barker(b, theta, 1.0, given, out);
-    if (pass == 1) gradient<R, false>(b, theta, 0.9, given, out);
-    if (pass == 2) gradient<R, true>(b, theta, 0.9, given, out);
+    if (pass == 1) gradient<R, false, false>(b, theta, 0.9, given, out);
+    if (pass == 2) gradient<R, true, false>(b, theta, 0.9, given, out);
+    if (pass == 3) gradient<R, false, true>(b, theta, 0.9, given, out);
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
     const double took = double(to.tv_sec - from.tv_sec) + 1e-9 * double(to.tv_nsec - from.tv_nsec);
     if (k > 0) best = std::min(best, took);

@@ -69,7 +69,7 @@ class BoundLangevinRun {
     const Target& of = target_->target();
     Box box = box_of(centre, radius, Langevin::grid_unit(step_size), of.model.dim);
     require_headroom(clip, gradient_unit, of.records.n, weight, step_size, of.prior, box);
-    run_ = std::make_unique<LangevinRun>(of, chains_->of(of), GradientGrid{clip, 1.0 / gradient_unit},
+    run_ = std::make_unique<LangevinRun>(of, chains_->of(of), GradientGrid{clip, 1.0 / gradient_unit, false},
                                          Langevin(step_size, weight, gradient_unit, std::move(box)), steps);
   }
 

@@ -47,6 +47,8 @@ struct ChainKernels {
   // the records begin .. end-1. `scratch` has chains_scratch() numbers.
   void (*chain_sums)(const ModelSpec&, const Records&, const double* thetas, int chains, double* scratch,
                      std::int64_t begin, std::int64_t end, const GradientGrid&, std::int64_t* sums) noexcept;
+  // For records with tiles_of_run(): writes that many numbers.
+  void (*write_tiles)(const ModelSpec&, const Records&, double* to) noexcept;
 };
 
 struct NarrowKernels {

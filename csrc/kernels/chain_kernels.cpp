@@ -40,7 +40,7 @@ inline void add_chains(const ModelSpec& spec, const Records& records, const Tabl
     for (int j = 0; j < spec.columns * native_lanes; ++j) chain[c].slopes[j] = 0;
   }
   const int64_t places =
-      add_tiles<Model>(spec, table, records.squares, begin, end - begin, grid, chain, chains);
+      add_tiles<Model>(spec, table, records.squares, records.tiles, begin, end - begin, grid, chain, chains);
   for (int c = 0; c < chains; ++c) {
     chain[c].move_slopes_to(sums + c * spec.dim + shift, spec.columns, places);
     chain[c].move_scalars_to(sums + c * spec.dim, spec);
@@ -56,7 +56,16 @@ inline void chain_sums(const ModelSpec& spec, const Records& records, const doub
   });
 }
 
+inline void write_tiles(const ModelSpec& spec, const Records& records, double* to) noexcept {
+  with_storage(records, [&]<class Scalar>(const Table<Scalar>& table) {
+    const int64_t places = tile_records(records.columns);
+    for (int64_t i = 0; i < records.n; i += places, to += tile_size(records.columns))
+      write_tile(table, records.squares, i, static_cast<int>(std::min(places, records.n - i)),
+                 spec.intercept ? 1 : 0, to);
+  });
+}
+
 extern const ChainKernels chain_kernels;
-const ChainKernels chain_kernels{chain_sums};
+const ChainKernels chain_kernels{chain_sums, write_tiles};
 
 PYDPMC_ISA_END

@@ -8,19 +8,22 @@
 
 PYDPMC_ISA_BEGIN
 
-constexpr int most_tile_records = 64;
-constexpr int tile_room = 4096;  // numbers, 32 kB
-static_assert(longest_tile_row * 32 <= tile_room);
+// Where a tile is: its columns, a distance of `records` apart, then targets, then |x|^2 with the
+// intercept's 1.
+template <class Number>
+struct TileAt {
+  Number *x, *y, *row2;
+  int records;
 
-struct alignas(64) Tile {
-  double x[tile_room];
-  double y[most_tile_records], row2[most_tile_records];  // row2: |x|^2, with the intercept's 1
-  int records;                                           // the distance between columns
-
-  // The more columns, the fewer records, so that a tile stays in the first-level cache.
-  explicit Tile(int columns) noexcept : records((columns + 3) / 4 * 4 <= tile_room / 64 ? 64 : 32) {}
-  PYDPMC_INLINE const double* column(int j) const noexcept { return x + j * records; }
+  TileAt(Number* first, int columns) noexcept
+      : x(first),
+        y(x + tile_columns(columns) * tile_records(columns)),
+        row2(y + tile_records(columns)),
+        records(tile_records(columns)) {}
+  PYDPMC_INLINE Number* column(int j) const noexcept { return x + j * records; }
 };
+using Tile = TileAt<const double>;
+using NewTile = TileAt<double>;
 
 // Writes four columns of eight rows to columns at `to`, a distance of `records` apart.
 template <class Scalar>
@@ -61,7 +64,7 @@ PYDPMC_INLINE void turn_four(const Rows<Scalar>& row, int j, double* to, int rec
 
 // Writes the records of eight rows to the places of the tile from `first` on.
 template <class Scalar>
-PYDPMC_INLINE void fill_eight(const Rows<Scalar>& row, int columns, int first, Tile& tile) noexcept {
+PYDPMC_INLINE void fill_eight(const Rows<Scalar>& row, int columns, int first, const NewTile& tile) noexcept {
   double* to = tile.x + first;
   if (columns < 4) {
     for (int j = 0; j < columns; ++j)
@@ -75,7 +78,8 @@ PYDPMC_INLINE void fill_eight(const Rows<Scalar>& row, int columns, int first, T
 // Fills the tile with records i .. i+count-1; the places beyond repeat the first record and must be dropped
 // by the caller.
 template <class Scalar>
-[[gnu::noinline]] void fill_tile(const Table<Scalar>& table, int64_t i, int count, Tile& tile) noexcept {
+[[gnu::noinline]] void fill_tile(const Table<Scalar>& table, int64_t i, int count,
+                                 const NewTile& tile) noexcept {
   const Scalar* from = table.row(i);
   int first = 0;
   for (; first + lanes <= count; first += lanes, from += lanes * table.stride) {

@@ -26,6 +26,12 @@ LangevinRun::LangevinRun(Target target, const Chains& chains, const GradientGrid
     squares_ = squares_of(target_.records);
     target_.records.squares = {squares_.data()};
   }
+  if (const size_t size = tiles_of_run(target_.model, target_.records); size > 0) {
+    tiles_.resize(size + cache_line / sizeof(double));
+    double* const first = at_cache_line(tiles_.data());
+    kernels_of(target_.model).write_tiles(target_.model, target_.records, first);
+    target_.records.tiles = {first};
+  }
   const size_t dim = static_cast<size_t>(target_.model.dim);
   for (size_t c = 0; c < chains_.size(); ++c) {
     chains_[c].resize(dim);
@@ -104,7 +110,7 @@ void LangevinRun::add_gradients(const double* thetas, size_t count, int64_t begi
   constexpr int64_t few = 256;
   const KernelTable& kernel = kernels_of(target_.model);
   const Records& records = target_.records;
-  if (count > 1 && sums_chains_at_once(target_.model, records)) {
+  if ((count > 1 || records.tiles) && sums_chains_at_once(target_.model, records)) {
     kernel.chain_sums(target_.model, records, thetas, static_cast<int>(count), own.scratch.data(), begin, end,
                       grid_, own.sums.data());
     return;

@@ -50,7 +50,7 @@ class LangevinRun {
   void release() const noexcept;
 
   Target target_;
-  std::vector<double> squares_;
+  std::vector<double> squares_, tiles_;
   GradientGrid grid_;
   Langevin sampler_;
   int64_t steps_;

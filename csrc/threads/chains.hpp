@@ -30,6 +30,12 @@ inline std::vector<double> apart(size_t size) {
   return numbers;
 }
 
+// The first address from `from` on that begins a cache line.
+inline double* at_cache_line(double* from) noexcept {
+  const uintptr_t address = reinterpret_cast<uintptr_t>(from);
+  return from + (cache_line - address % cache_line) % cache_line / sizeof(double);
+}
+
 // Calls body(chain, team, first_thread) for each chain; `first_thread` is the team's first workspace.
 template <class Body>
 void for_each_chain(int64_t chains, int64_t n, int64_t block, int threads, bool steps_read_all_records,

@@ -1,6 +1,8 @@
 // Every kernel of every instruction set that this CPU has, on the same made-up input: a line "isa kernel
 // hash" for each, then "end". As the first process of an emulated machine (emulator.py) it then stops it.
+#if defined(__x86_64__)
 #include <sys/io.h>
+#endif
 #include <termios.h>
 #include <unistd.h>
 
@@ -195,6 +197,20 @@ void chain_kernel(const ModelSpec& model, const Records& records, const Gradient
   kernels().chain_sums(model, records, thetas.data(), chains, scratch.data(), 1, records.n, grid,
                        sums.data());
   digest.add(sums);
+  const size_t size = tiles_of_run(model, records);
+  std::vector<double> tiles(size);
+  Records tiled = records;
+  if (size > 0) {
+    kernels().write_tiles(model, records, tiles.data());
+    tiled.tiles = {tiles.data()};
+    digest.add(tiles);
+  }
+  for (const bool clips : {true, false}) {
+    const GradientGrid unclipped{clips ? grid.clip : 8.0, grid.per_unit, clips};
+    kernels().chain_sums(model, tiled, thetas.data(), chains, scratch.data(), 0, records.n, unclipped,
+                         sums.data());
+    digest.add(sums);
+  }
 }
 
 template <class Scalar>
@@ -329,8 +345,10 @@ void coded_kernels() {
 void stop_machine() {
   tcdrain(STDOUT_FILENO);
   sleep(1);
+#if defined(__x86_64__)
   if (ioperm(0x8900, 1, 1) != 0) return;
   for (const char* c = "Shutdown"; *c; ++c) outb(static_cast<unsigned char>(*c), 0x8900);
+#endif
 }
 
 }  // namespace

@@ -22,9 +22,14 @@ PYDPMC_INLINE F8 square_root(F8 x) noexcept {
 // gradient's factors. It is negative if one of these is NaN or so large that the norm may be wrong.
 PYDPMC_INLINE F8 clipped_scale(F8 row2, F8 first2, F8 second2, const GradientGrid& grid) noexcept {
   const F8 most = fill(largest_square), clip = fill(grid.clip);
-  const F8 norm = square_root(first2 * row2 + second2);
-  const F8 scale = select(norm > clip, clip / norm, fill(1.0)) * grid.per_unit;
-  const F8 none = fill(-1.0);
+  const F8 norm2 = first2 * row2 + second2, none = fill(-1.0);
+  F8 scale;
+  if (grid.clips) {
+    const F8 norm = square_root(norm2);
+    scale = select(norm > clip, clip / norm, fill(1.0)) * grid.per_unit;
+  } else {
+    scale = select(norm2 <= clip * clip, fill(grid.per_unit), none);
+  }
   return select(row2 <= most, select(first2 <= most, select(second2 <= most, scale, none), none), none);
 }
 

@@ -12,7 +12,7 @@ PYDPMC_ISA_BEGIN
 // theta is; it becomes zero, because zero times an infinity is no number.
 template <class Scalar>
 PYDPMC_INLINE void fill_squares(const Table<Scalar>& table, const RowSquares& squares, int64_t i, int count,
-                                int shift, Tile& tile) noexcept {
+                                int shift, const NewTile& tile) noexcept {
   bool finite = true;
   for (int r = 0; r < tile.records; ++r) {
     const int64_t id = i + (r < count ? r : 0);
@@ -23,6 +23,15 @@ PYDPMC_INLINE void fill_squares(const Table<Scalar>& table, const RowSquares& sq
   for (int r = 0; r < tile.records; ++r)
     if (!(tile.row2[r] <= largest_square))
       for (int j = 0; j < table.columns; ++j) tile.x[j * tile.records + r] = 0.0;
+}
+
+// Writes a tile of records i .. i+count-1.
+template <class Scalar>
+PYDPMC_INLINE void write_tile(const Table<Scalar>& table, const RowSquares& squares, int64_t i, int count,
+                              int shift, double* to) noexcept {
+  const NewTile tile(to, table.columns);
+  fill_tile(table, i, count, tile);
+  fill_squares(table, squares, i, count, shift, tile);
 }
 
 // One theta and the sums of gradients at it. A column has a sum for every native lane; these contain the bits
@@ -67,41 +76,50 @@ struct ChainSums {
 }
 
 // The factors that take the gradients of a tile to the grid, clipped; all but the first `count` are zero.
-template <class Model>
-PYDPMC_INLINE void tile_factors(const Tile& tile, const double* eta, int count, bool extra, double unit,
-                                const GradientGrid& grid, ChainSums& chain, double* factor) noexcept {
+template <bool whole, class Model>
+[[gnu::noinline]] void tile_factors(const Tile& tile, const double* eta, int count, bool extra, double unit,
+                                    const GradientGrid& grid, ChainSums& chain, double* factor) noexcept {
+  I8 firsts = chain.firsts, seconds = chain.seconds;
   for (int r = 0; r < tile.records; r += lanes) {
     const Score score = Model::score(load(eta + r), load(tile.y + r), chain.p);
     const F8 second2 = extra ? score.second * score.second : fill(0.0);
     const F8 scale = clipped_scale(load(tile.row2 + r), score.first * score.first, second2, grid);
     const auto counted = [&](F8 value) PYDPMC_LAMBDA {
-      return only_first(count - r, select(fill(0.0) <= scale, value * scale, fill(0.0)));
+      const F8 found = select(fill(0.0) <= scale, value * scale, fill(0.0));
+      return whole ? found : only_first(count - r, found);
     };
     const F8 first = counted(score.first);
     store(factor + r, first * unit);
-    chain.firsts = chain.firsts + nearest_integer(first);
-    if (extra) chain.seconds = chain.seconds + nearest_integer(counted(score.second));
+    firsts = firsts + nearest_integer(first);
+    if (extra) seconds = seconds + nearest_integer(counted(score.second));
   }
+  chain.firsts = firsts;
+  chain.seconds = seconds;
 }
 
 // Adds the clipped gradients of records begin .. begin+count-1 at every theta; returns the places of all
 // tiles.
 template <class Model, class Scalar>
 [[gnu::noinline]] int64_t add_tiles(const ModelSpec& spec, const Table<Scalar>& table,
-                                    const RowSquares& squares, int64_t begin, int64_t count,
-                                    const GradientGrid& grid, ChainSums* chain, int chains) noexcept {
+                                    const RowSquares& squares, const Tiles& tiles, int64_t begin,
+                                    int64_t count, const GradientGrid& grid, ChainSums* chain,
+                                    int chains) noexcept {
   const int shift = spec.intercept ? 1 : 0;
   const bool extra = spec.dim > spec.columns + shift;
-  Tile tile(spec.columns);
-  alignas(64) double eta[most_tile_records], factor[most_tile_records];
+  const int records = tile_records(spec.columns);
+  const bool stored = tiles && begin % records == 0;
+  alignas(64) double room[largest_tile], eta[most_tile_records], factor[most_tile_records];
   int64_t places = 0;
-  for (int64_t i = 0; i < count; i += tile.records, places += tile.records) {
-    const int here = static_cast<int>(count - i < tile.records ? count - i : tile.records);
-    fill_tile(table, begin + i, here, tile);
-    fill_squares(table, squares, begin + i, here, shift, tile);
+  for (int64_t i = 0; i < count; i += records, places += records) {
+    const int here = static_cast<int>(count - i < records ? count - i : records);
+    if (!stored) write_tile(table, squares, begin + i, here, shift, room);
+    const Tile tile(
+        stored ? tiles.first + static_cast<size_t>((begin + i) / records) * tile_size(spec.columns) : room,
+        spec.columns);
     for (int c = 0; c < chains; ++c) {
       tile_predictors(tile, chain[c].p.slopes, spec.columns, unit_of<Scalar>, chain[c].p.offset, eta);
-      tile_factors<Model>(tile, eta, here, extra, unit_of<Scalar>, grid, chain[c], factor);
+      const auto factors = here == records ? tile_factors<true, Model> : tile_factors<false, Model>;
+      factors(tile, eta, here, extra, unit_of<Scalar>, grid, chain[c], factor);
       add_tile(tile, spec.columns, factor, chain[c].slopes);
     }
   }

@@ -86,6 +86,22 @@ def test_a_run_is_the_algorithm_bit_for_bit(name):
     assert not np.array_equal(out[0], out[1])
 
 
+@pytest.mark.parametrize("storage", ["float64", "float32", "fixed16"])
+@pytest.mark.parametrize("width", [1, 4, 10, 65, 129])
+def test_a_run_of_any_width_and_storage_is_the_algorithm_bit_for_bit(width, storage):
+    """Records are summed from a copy by columns; the replay sums them row by row. Two of them are void."""
+    rng = np.random.default_rng(width)
+    x, y = rng.normal(size=(137, width)) / math.sqrt(width), rng.integers(0, 2, 137).astype(float)
+    x[3], y[70] = np.nan, np.nan
+    data = dp.Data(x, y, row_norm=1.0, storage=storage)
+    plan = dp.plan(dp.LogisticRegression(intercept=True), data.public, dp.Langevin(w=0.3, steps=4))
+    expected = replayed(plan, data, 2, SEED)
+    for block in (16, 4096):  # blocks of 16 begin within a tile of the copy
+        core, out = started(plan, data)
+        core.advance(4, 1, block)
+        assert np.array_equal(out[:, 0], expected), block
+
+
 def test_nothing_is_written_before_the_last_step():
     model, data = problem("logistic")
     plan = dp.plan(model, data.public, dp.Langevin(w=0.3, steps=40))
