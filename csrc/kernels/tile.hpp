@@ -96,16 +96,25 @@ template <class Scalar>
 
 constexpr int tile_groups = 4;  // vectors of records at a time
 
-// The sums over columns k, k + 8, k + 16 and so on.
+// The sums over columns k, k + 8, k + 16 and so on, plus those over k + 4, k + 12 and so on; both at once,
+// since each waits for its last addition.
 PYDPMC_INLINE void class_sums(const Tile& tile, int r, const double* slopes, int columns, int k,
                               NativeF (&total)[tile_groups]) noexcept {
-  for (NativeF& t : total) t = NativeF{};
-  for (int j = k; j < columns; j += lanes) {
+  NativeF other[tile_groups];
+  for (int g = 0; g < tile_groups; ++g) total[g] = other[g] = NativeF{};
+  const auto add = [&](int j, NativeF(&to)[tile_groups]) PYDPMC_LAMBDA {
     const NativeF slope = NativeF{} + slopes[j];
     const double* x = tile.column(j) + r;
 #pragma GCC unroll 4
-    for (int g = 0; g < tile_groups; ++g) total[g] = total[g] + load_native(x + g * native_lanes) * slope;
+    for (int g = 0; g < tile_groups; ++g) to[g] = to[g] + load_native(x + g * native_lanes) * slope;
+  };
+  int j = k;
+  for (; j + 4 < columns; j += lanes) {
+    add(j, total);
+    add(j + 4, other);
   }
+  if (j < columns) add(j, total);
+  for (int g = 0; g < tile_groups; ++g) total[g] = total[g] + other[g];
 }
 
 // In the order of kernels/predictor.hpp: ((0+4) + (2+6)) + ((1+5) + (3+7)), or, for fewer than four columns,
@@ -120,14 +129,11 @@ PYDPMC_INLINE void tile_dots(const Tile& tile, int r, const double* slopes, int 
     }
     return;
   }
-  NativeF half[tile_groups], pair[tile_groups], one[tile_groups];
+  NativeF half[tile_groups], pair[tile_groups];
   const auto four = [&](int k, NativeF(&to)[tile_groups]) PYDPMC_LAMBDA {
     class_sums(tile, r, slopes, columns, k, to);
-    class_sums(tile, r, slopes, columns, k + 4, one);
-    for (int g = 0; g < tile_groups; ++g) to[g] = to[g] + one[g];
     class_sums(tile, r, slopes, columns, k + 2, pair);
-    class_sums(tile, r, slopes, columns, k + 6, one);
-    for (int g = 0; g < tile_groups; ++g) to[g] = to[g] + (pair[g] + one[g]);
+    for (int g = 0; g < tile_groups; ++g) to[g] = to[g] + pair[g];
   };
   four(0, half);
   four(1, dot);
