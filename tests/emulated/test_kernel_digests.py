@@ -13,6 +13,7 @@ import pytest
 HERE = Path(__file__).parent
 SOURCE = HERE.parents[1]
 CASES = 290  # lines that an instruction set prints
+ARM, QEMU = "aarch64-linux-gnu-g++", "qemu-aarch64-static"  # g++-aarch64-linux-gnu and qemu-user-static of Debian
 
 spec = importlib.util.spec_from_file_location("emulator", HERE / "emulator.py")
 emulator = importlib.util.module_from_spec(spec)
@@ -64,3 +65,30 @@ def test_avx512_agrees_on_an_emulated_machine(program, tmp_path):
     found = digests(lines)
     assert set(found) == {"baseline", "avx2", "avx512"}
     assert_all_alike(found)
+
+
+@pytest.fixture(scope="module")
+def arm_program(tmp_path_factory):
+    """The same kernels by a cross compiler, whose vector extensions become NEON."""
+    absent = [name for name in (ARM, QEMU) if shutil.which(name) is None]
+    if absent:
+        pytest.skip(f"{', '.join(absent)} not installed: no process of aarch64 can be emulated")
+    folder = tmp_path_factory.mktemp("arm")
+    options = ["-O3", "-std=c++20", "-ffp-contract=off", "-fno-math-errno", "-w", "-Icsrc", "-Ipydpmc/include"]
+    options += ["-DPYDPMC_HAVE_baseline", "-DPYDPMC_ISA=baseline"]
+    sources = ["tests/emulated/kernel_digests.cpp", "csrc/random/noise/rounded_normal_table.cpp"]
+    sources += [f"csrc/isa/{name}.cpp" for name in ("dispatch", "look_dispatch", "measure")]
+    sources += sorted(str(path.relative_to(SOURCE)) for path in (SOURCE / "csrc" / "kernels").glob("*.cpp"))
+    objects = [str(folder / f"{Path(source).stem}.o") for source in sources]
+    for source, to in zip(sources, objects, strict=True):
+        subprocess.run([ARM, *options, "-c", source, "-o", to], cwd=SOURCE, check=True)
+    subprocess.run([ARM, "-static", *objects, "-o", folder / "digests"], check=True)
+    return folder / "digests"
+
+
+@pytest.mark.slow
+def test_neon_agrees_in_an_emulated_process(program, arm_program):
+    here = subprocess.run([program], capture_output=True, text=True, check=True).stdout.splitlines()
+    there = subprocess.run([QEMU, arm_program], capture_output=True, text=True, check=True).stdout.splitlines()
+    assert there[-1] == "end"
+    assert_all_alike({"baseline": digests(here)["baseline"], "aarch64": digests(there)["baseline"]})
