@@ -33,7 +33,7 @@ inline bool sums_chains_at_once(const ModelSpec& model, const Records& records) 
 // The number of doubles of a copy of all records by tiles, or 0 if a run should have none: beyond the caches
 // the copy, which is wider than most rows, takes longer to read than the rows take to be turned.
 inline size_t tiles_of_run(const ModelSpec& model, const Records& records) noexcept {
-  constexpr size_t most = size_t{1} << 23;  // 64 MB
+  constexpr size_t most = size_t{1} << 21;  // 16 MB: what a run may need beyond its records
   if (records.coded || !sums_chains_at_once(model, records)) return 0;
   const size_t places = static_cast<size_t>(tile_records(records.columns));
   const size_t tiles = (static_cast<size_t>(records.n) + places - 1) / places;
