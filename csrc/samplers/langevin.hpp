@@ -42,9 +42,7 @@ class Langevin {
   double theta(int64_t state) const noexcept { return (static_cast<double>(state) + 0.5) * unit_; }
 
   // Of a state after last_step, which is on a grid twice as fine.
-  double released(int64_t state) const noexcept {
-    return (static_cast<double>(state) + 0.5) * (0.5 * unit_);
-  }
+  double released(int64_t state) const noexcept { return (static_cast<double>(state) + 0.5) * (0.5 * unit_); }
 
   // sums: of the records' gradients of log p at theta(state). noise: floor(2^32 xi).
   void step(std::vector<int64_t>& state, const Prior& prior, const int64_t* sums,
