@@ -24,7 +24,7 @@ import numpy as np
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "tests" / "helpers")]
 
-from peak_memory import Peak  # noqa: E402
+from peak_memory import Peak, anonymous  # noqa: E402
 
 import pydpmc as dp  # noqa: E402
 
@@ -90,10 +90,11 @@ def run(path, rows):
     }
     for name, sampler in samplers.items():
         plan = planned(data, sampler)
-        started = time.perf_counter()
+        started, after = time.perf_counter(), anonymous()
         with Peak() as peak:
             plan.run(data, progress=False, anyway=True)
-        found[name] = {"peak MB": peak.largest, "seconds": time.perf_counter() - started}
+        seconds = time.perf_counter() - started
+        found[name] = {"after planning MB": after, "peak MB": peak.largest, "seconds": seconds}
     return found
 
 

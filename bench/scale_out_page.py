@@ -29,9 +29,10 @@ def _large(found):
         yield f"packing {size}: peak of anonymous memory", "300 MB", f"{pack['peak MB']:.0f} MB"
         yield "packing: processor time a row", "", f"{pack['CPU us per row']:.2f} us"
     if "run" in found:
-        peaks = {name: run["peak MB"] for name, run in found["run"].items()}
-        most = max(peaks, key=peaks.get)
-        yield "opening the file and running five samplers on it: peak", "300 MB", f"{peaks[most]:.0f} MB ({most})"
+        for name, run in found["run"].items():
+            planning = run.get("after planning MB", 0.0)
+            note = f" ({planning:.0f} MB of it are the accountant's, from planning)" if planning > 200 else ""
+            yield f"{name}: peak of anonymous memory", "300 MB", f"{run['peak MB']:.0f} MB{note}"
     for threads, rate in found.get("rate", {}).items():
         ratio = rate["rate of the file over that of memory"]
         yield (

@@ -88,13 +88,16 @@ class Killer:
         monkeypatch.setattr(session.ClusterSession, "ask", ask)
 
     def _kill(self, cluster):
-        holders = sorted(set(cluster._at.values()))
-        address = holders[self._rng.integers(len(holders))]
-        time.sleep(self._rng.uniform(0.0, 0.004))
-        for nanny in self._client.cluster.workers.values():
-            if nanny.worker_address == address and nanny.process is not None and nanny.process.pid is not None:
-                os.kill(nanny.process.pid, signal.SIGKILL)
-                self.killed.append(address)
+        nannies = list(self._client.cluster.workers.values())
+        pids = {n.worker_address: n.process.pid for n in nannies if n.process is not None and n.process.is_alive()}
+        holders = sorted(
+            set(cluster._at.values()) & set(pids) - set(self.killed)
+        )  # one that starts has its old address
+        if holders:
+            address = holders[self._rng.integers(len(holders))]
+            time.sleep(self._rng.uniform(0.0, 0.004))
+            os.kill(pids[address], signal.SIGKILL)
+            self.killed.append(address)
 
 
 @pytest.mark.parametrize("kills", [100])
