@@ -18,7 +18,7 @@ SHOWN = {  # which scripts print the tables of which page
     "dpvi": ("dpvi",),
     "li2019": ("li2019",),
 }
-OTHERS = {"li2019": ("li2019_networks", "li2019_gan", "gan_baseline")}  # print tables of this page by themselves, without `tables`
+OTHERS = {"li2019": ("li2019_networks", "li2019_gan", "gan_baseline")}  # without `tables`
 
 
 def rows(lines: list[str]) -> list[str]:
