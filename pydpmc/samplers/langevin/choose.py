@@ -152,8 +152,8 @@ def _refuse_model(model: Model, public: Public) -> None:
             )
         if model.public_prior is not None:
             raise UnsupportedEventError(
-                f"the prior of {model!r} is a density of its own, or has factors of its own; Langevin's guarantee needs "
-                "normal priors: use SGLD, Barker or Newton with this prior"
+                f"the prior of {model!r} is a density of its own, or has factors of its own; Langevin's guarantee "
+                "needs normal priors: use SGLD, Barker or Newton with this prior"
             )
         model.check_convex(public)
     name = type(model).__name__

@@ -103,7 +103,7 @@ def test_a_prior_of_the_users_is_refused_before_a_charge():
         return {"beta": -theta["beta"]}
 
     model = own_logistic.in_numpy(D, prior=log_density, prior_grad=slopes)
-    with pytest.raises(UnsupportedEventError, match="normal priors"):
+    with pytest.raises(UnsupportedEventError, match="needs normal priors"):
         dp.plan(stated(model), table().public, dp.Langevin(), epsilon=1.0, delta=1e-6)
 
 
