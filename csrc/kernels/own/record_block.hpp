@@ -44,7 +44,6 @@ class RecordBlock {
   // after them.
   template <class RowOf>
   PYDPMC_INLINE void load(const RowOf& row_of, int64_t count) noexcept {
-    constexpr int64_t ahead = 16;
     count_ = count;
     for (int64_t k = 0; k < count; ++k) {
       fetch(table_.row(row_of(k + ahead)));
@@ -71,6 +70,22 @@ class RecordBlock {
     written(model_.gradient, model_.gradient_user, dim_, theta, use);
   }
 
+  // The same for `count` rows, at most waiting_records, of a function that is called for one record at a
+  // time.
+  template <class RowOf, class Use>
+  PYDPMC_INLINE void single_gradients(const RowOf& row_of, int64_t count, const double* theta,
+                                      const Use& use) noexcept {
+    unsigned made = 0;
+    for (int64_t k = 0; k < count; ++k) {
+      fetch(table_.row(row_of(k + ahead)));
+      take(table_.row(row_of(k)), 0);
+      if (void_[0] == 0.0 && call(model_.gradient, theta, out_ + k * dim_, model_.gradient_user))
+        made |= 1u << k;
+    }
+    for (int64_t k = 0; k < count; ++k)
+      if (made >> k & 1) use(k, out_ + k * dim_);
+  }
+
   // The same with a root of the curvature behind each gradient.
   template <class Use>
   PYDPMC_INLINE void roots(const double* theta, const Use& use) noexcept {
@@ -92,6 +107,7 @@ class RecordBlock {
     });
   }
 
+  static constexpr int64_t ahead = 16;  // rows that are fetched before they are taken
   static constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
   PYDPMC_INLINE void fetch(const Scalar* row) const noexcept {

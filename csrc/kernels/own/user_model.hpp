@@ -22,6 +22,10 @@ struct UserModel : OwnModel {
   int64_t block = 1;  // records of every call: a shorter block is padded with zeros
 };
 
+// How many records' gradients wait to be added up, where a call has one record: a vector that is read right
+// after its parts were written is read slowly.
+constexpr int64_t waiting_records = 16;
+
 // The scratch memory of a block, in doubles: where each part begins, and the end. Blocks longer than one
 // record have a second place for their rows, so that each can be tried by itself.
 struct BlockLayout {
@@ -34,7 +38,7 @@ struct BlockLayout {
         first(voids + block),
         second(first + block),
         out(second + block),
-        group(out + block * width),
+        group(out + (block == 1 ? waiting_records : block) * width),
         aside(group + (dim + 7) / 8 * 8 + 8),
         end(aside + (block == 1 ? 0 : block * (columns + 1))) {}
 };

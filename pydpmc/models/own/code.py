@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
@@ -24,7 +25,7 @@ FULL = 1024
 LEAST, MULTIPLE = 8, 8
 
 
-class Code:
+class Code(ABC):
     """What computes a model. It has no ``__dict__``, so that a plan knows it by its identity."""
 
     __slots__ = ("apart", "backend", "microbatch")
@@ -56,9 +57,9 @@ class Code:
         """What a guarantee assumes of this code."""
         return (PURE,) if self.apart else (PURE, APART.format(self.backend))
 
+    @abstractmethod
     def functions(self, public: Public) -> tuple[Function, Function | None]:
         """Return log-likelihood and gradient as Python functions, for tables of this shape."""
-        raise NotImplementedError
 
     def core(self, public: Public, block: int) -> Any:
         """Return the functions as the core calls them."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,16 +24,43 @@ PURPOSE = "a model in PyMC"
 class _Graph:
     """The parts of a PyMC model: free variables, observed ones, and the containers of its records."""
 
-    def __init__(self, model: Any, observed: Sequence[str], inputs: Sequence[str]) -> None:
+    def __init__(self, model: Any, observed: Sequence[str], inputs: Sequence[str] | Mapping[str, Any]) -> None:
         self.model = model
         self.observed = [_named(model, name, "observed") for name in observed]
-        self.inputs = [_named(model, name, "inputs") for name in inputs]
-        shared = require("pytensor.compile.sharedvalue", "pymc", PURPOSE).SharedVariable
-        for name, container in zip(inputs, self.inputs, strict=True):
-            if not isinstance(container, shared):
-                raise InvalidArgument(f"inputs: {name} must be a pm.Data container, which can be given other records")
+        if isinstance(inputs, Mapping):
+            self.inputs = [self._constant(name, example) for name, example in inputs.items()]
+        else:
+            self.inputs = [_container(model, name) for name in inputs]
         self.free = list(model.free_RVs)
         self.values = [model.rvs_to_values[rv] for rv in self.free]
+
+    def _constant(self, name: str, example: Any) -> Any:
+        """Return the constant of the graph that has these values, such as a column of the table it was built on."""
+        kind = require("pytensor.graph.basic", "pymc", PURPOSE).Constant
+        ancestors = require("pytensor.graph.traversal", "pymc", PURPOSE).ancestors
+        values = np.asarray(example)
+        of = [*self.observed, *(self.model.rvs_to_values[rv] for rv in self.observed)]
+        found = [
+            node
+            for node in ancestors(of)
+            if isinstance(node, kind) and np.shape(node.data) == values.shape and np.array_equal(node.data, values)
+        ]
+        if values.ndim < 1 or len(found) != 1:
+            raise InvalidArgument(
+                f"inputs: {len(found)} constants of the model have the values of {name}, but there must be one; build "
+                "the model on a made-up table, no two columns alike, whose columns enter as they are"
+            )
+        return found[0]
+
+    @staticmethod
+    def example(node: Any) -> Any:
+        """Return the records that the model was built on: made-up ones."""
+        return node.data if hasattr(node, "data") and not hasattr(node, "get_value") else node.get_value(borrow=True)
+
+    def fresh(self) -> list[Any]:
+        """Return variables in the place of the inputs, for any number of records."""
+        tensor = require("pytensor.tensor", "pymc", PURPOSE).tensor
+        return [tensor(dtype=node.dtype, shape=(None, *np.shape(self.example(node))[1:])) for node in self.inputs]
 
     def depends(self, variable: Any, on: Sequence[Any]) -> bool:
         """Return whether a variable is computed from any of these."""
@@ -67,6 +94,14 @@ class _Graph:
         """Return a JAX function of these inputs."""
         jaxify = require("pymc.sampling.jax", "pymc", PURPOSE).get_jaxified_graph
         return jaxify(inputs=list(inputs), outputs=list(outputs))
+
+
+def _container(model: Any, name: str) -> Any:
+    shared = require("pytensor.compile.sharedvalue", "pymc", PURPOSE).SharedVariable
+    found = _named(model, name, "inputs")
+    if not isinstance(found, shared):
+        raise InvalidArgument(f"inputs: {name} must be a pm.Data container, which can be given other records")
+    return found
 
 
 def _named(model: Any, name: str, argument: str) -> Any:
@@ -129,7 +164,7 @@ def from_pymc(
     model: Any,
     *,
     observed: Sequence[str],
-    inputs: Sequence[str],
+    inputs: Sequence[str] | Mapping[str, Any],
     target: str | None = None,
     microbatch: int | None = None,
     lipschitz: float | None = None,
@@ -148,7 +183,8 @@ def from_pymc(
         Names of the observed variables: the likelihood of the records.
     inputs
         Names of the ``pm.Data`` containers that hold records on their first axis. They take the columns of Data in
-        their order.
+        their order. Or, for a model without containers such as Bambi's, the made-up records that it was built on, by
+        name: they are found among its constants.
     target
         The container of Data's target y; the last of `inputs` by default.
     microbatch, lipschitz, smoothness, information
@@ -169,12 +205,12 @@ def from_pymc(
     if not isinstance(model, pm.Model):
         raise WrongType(f"model must be a pm.Model, not {given(model)}")
     for name, names in (("observed", observed), ("inputs", inputs)):
-        if isinstance(names, str) or not names:
+        if isinstance(names, str) or not names or (name == "observed" and isinstance(names, Mapping)):
             raise WrongType(f"{name} must be a list of names, not {given(names)}")
     graph = _Graph(model, observed, inputs)
     graph.refuse()
-    last = inputs[-1] if target is None else target
-    layout = _layout(graph, inputs, last)
+    last = list(inputs)[-1] if target is None else target
+    layout = _layout(graph, list(inputs), last)
     try:
         with jax.enable_x64(True):
             sites = _sites(graph)
@@ -199,7 +235,7 @@ def from_pymc(
 def _layout(graph: _Graph, inputs: Sequence[str], target: str) -> Layout:
     fields = []
     for name, container in zip(inputs, graph.inputs, strict=True):
-        shape = tuple(int(n) for n in np.shape(container.get_value(borrow=True))[1:])
+        shape = tuple(int(n) for n in np.shape(graph.example(container))[1:])
         whole_numbers = np.dtype(container.dtype).kind in "iu"
         fields.append(Field(TARGET if name == target else name, shape, whole_numbers))
     return Layout(tuple(fields))
@@ -207,11 +243,11 @@ def _layout(graph: _Graph, inputs: Sequence[str], target: str) -> Layout:
 
 def _functions(graph: _Graph, sites: tuple[Site, ...], layout: Layout, microbatch: int | None) -> tuple[JaxCode, Any]:
     jnp = require("jax.numpy", "jax", PURPOSE)
-    replace = require("pytensor.graph.replace", "pymc", PURPOSE).graph_replace
+    replace = require("pytensor.graph.replace", "pymc", PURPOSE).clone_replace
     shapes = [tuple(int(n) for n in np.shape(graph.model.initial_point(random_seed=0)[v.name])) for v in graph.values]
-    fresh = [container.type() for container in graph.inputs]
+    fresh = graph.fresh()
     terms = graph.model.logp(vars=graph.observed, sum=False)
-    terms = replace(terms, dict(zip(graph.inputs, fresh, strict=True)), strict=False)
+    terms = replace(terms, dict(zip(graph.inputs, fresh, strict=True)), rebuild_strict=False)
     likelihood = graph.compiled(terms, [*graph.values, *fresh])
     dtypes = [np.dtype(container.dtype) for container in graph.inputs]
 
