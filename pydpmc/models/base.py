@@ -45,6 +45,7 @@ class Model:
     binary_target: ClassVar[bool] = False
     one_column: ClassVar[bool] = False
     has_second_moments: ClassVar[bool] = False  # whether the core can sum g g^T, which SGFS needs
+    steepness_at_zero: ClassVar[float] = 1.0  # share of `lipschitz` that no gradient exceeds at theta = 0
     convex: ClassVar[bool] = False  # whether the negative log-likelihood is convex in theta
     takes_uniform: ClassVar[bool] = False  # whether priors may end: Barker alone samples those
     cold: ClassVar[bool] = False  # whether weights w above 1 are allowed: a cold posterior

@@ -28,6 +28,7 @@ class BernoulliLogit(Model):
     has_second_moments: ClassVar[bool] = True
     needs_target: ClassVar[bool] = False
     one_column: ClassVar[bool] = True
+    steepness_at_zero: ClassVar[float] = 0.5  # a label is 1/2 from its probability
     convex: ClassVar[bool] = True
     prior: Prior | Mapping[str, Prior] = field(default_factory=Normal)
 

@@ -36,6 +36,7 @@ class LogisticRegression(LinearPredictor):
 
     core_name: ClassVar[str] = "logistic_regression"
     has_second_moments: ClassVar[bool] = True
+    steepness_at_zero: ClassVar[float] = 0.5  # a label is 1/2 from its probability
     convex: ClassVar[bool] = True
     binary_target: ClassVar[bool] = True
 

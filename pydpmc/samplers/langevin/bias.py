@@ -2,8 +2,8 @@
 
 In a direction of curvature v the variance after the last half step is 1/v whatever h is, and after t steps a start with
 gradient g leaves an offset of g/v (1 - hv)^(t-1) (1 - hv/2). By Cauchy-Schwarz, g^2 <= w n (G^2/B)(v - prior
-precision), where G and B are the largest gradient and curvature of one record. Where U is not quadratic, the mean moves by
-a share of a standard deviation that grows with h; tests/stat/test_langevin_bias.py measures it.
+precision), where G and B are the largest gradient, at the start, and curvature of one record. Where U is not quadratic,
+the mean moves by a share of a standard deviation that grows with h; tests/stat/test_langevin_bias.py measures it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ def steps_for_bias(model: Model, public: Public, w: float, step_size: float, bia
     directions = np.geomspace(bounds.least, bounds.largest, DIRECTIONS)
     smoothness, free = model.smoothness(public), float(model.prior_precision(public).min())
     assert smoothness is not None
-    steepest = steepest_gradient(model, public, float(np.linalg.norm(model.centre(public))))
+    reach = float(np.linalg.norm(model.centre(public)))
+    steepest = steepest_gradient(model, public, reach) * (model.steepness_at_zero if reach == 0.0 else 1.0)
     pull = math.sqrt(w * public.n * steepest**2 / smoothness)
     offset = pull * np.sqrt(np.maximum(1.0 - free / directions, 0.0))
     moved = step_size * directions

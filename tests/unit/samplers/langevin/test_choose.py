@@ -3,10 +3,13 @@
 import dataclasses
 import math
 
+import numpy as np
 import pytest
 
 import pydpmc as dp
+from pydpmc import _core
 from pydpmc.errors import BudgetError, UnsupportedEventError
+from pydpmc.samplers.base import target_arguments
 
 PUBLIC = dp.Public(n=20_000, columns=("a", "b", "c"), has_target=True, row_norm=1.0, public_n=20_000)
 BARE = dp.Public(n=20_000, columns=("a",), has_target=False, x_bounds=((0.0, 1.0),))
@@ -58,6 +61,28 @@ def test_the_step_follows_from_the_curvature_and_the_steps_from_the_bias():
     assert fine.settings.steps > 10 * coarse.settings.steps
     # more steps and smaller ones cost hardly more: that is the point of hiding them
     assert fine.guarantee.epsilon(1e-5) < 1.02 * coarse.guarantee.epsilon(1e-5)
+
+
+@pytest.mark.parametrize("model", [dp.LogisticRegression(), dp.BernoulliLogit(), dp.HuberRegression()], ids=repr)
+def test_no_gradient_at_zero_is_steeper_than_the_steps_allow_for(model):
+    """Records at their declared bounds: one of them reaches the bound."""
+    if isinstance(model, dp.BernoulliLogit):
+        data = dp.Data(np.array([0.0, 1.0]))
+    else:
+        data = dp.Data(
+            np.array([[1.0, 0.0], [0.6, -0.8]]),
+            np.array([1.0, 0.0]) * (1e3 if isinstance(model, dp.HuberRegression) else 1.0),
+            row_norm=1.0,
+        )
+    target = target_arguments(model, data)
+    target.pop("prior")
+    steepest = []
+    for k in range(2):
+        one = dict(target) | {"rows": target["rows"][[k]]}
+        found = _core.gradient_sum(**one, theta=[0.0] * model.dim(data.public), clip=1e3, per_unit=2.0**30)
+        steepest.append(np.linalg.norm(np.asarray(found, dtype=float)) * 2.0**-30)
+    allowed = model.steepness_at_zero * model.lipschitz(data.public)
+    assert allowed * 0.999 < max(steepest) <= allowed * (1.0 + 1e-6)
 
 
 def test_sensitivities_are_the_models_own():
