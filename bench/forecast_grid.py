@@ -245,7 +245,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path, default=RESULTS)
     parser.add_argument("--page", action="store_true")
     options = parser.parse_args()
-    found = json.loads(options.json.read_text()) if RESULTS.is_file() else {}
+    found = json.loads(options.json.read_text()) if options.json.is_file() else {}
     warnings.simplefilter("ignore")
     if options.page:
         from forecast_page import write
