@@ -6,6 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pydpmc.data.cells import cuts, part_of
+from pydpmc.data.cluster.cluster import Cluster
 from pydpmc.data.cluster.grouping import GroupedFiles
 from pydpmc.data.cluster.host import CellHost
 from pydpmc.data.packed.sources import of_parquet
@@ -67,3 +68,12 @@ def test_a_table_without_rows_is_one_void_group(tmp_path):
     host = CellHost()
     assert host.load_groups(1, 2, files, SCHEME, {}, KEY)[0] == 0
     assert np.isnan(host._cells[1]._rows).any()
+
+
+def test_cells_of_workers_that_read_other_labels_are_refused():
+    cluster = object.__new__(Cluster)
+    cluster._facts, cluster._at = {}, {}
+    cluster._note(0, "one", (3, "digest", "labels"))
+    cluster._note(1, "other", (4, "digest", "labels"))
+    with pytest.raises(ClusterError, match="changed while they were read"):
+        cluster._note(2, "other", (4, "digest", "other labels"))

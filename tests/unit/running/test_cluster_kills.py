@@ -3,7 +3,6 @@
 import itertools
 import json
 import logging
-import multiprocessing
 import os
 import signal
 import subprocess
@@ -13,6 +12,7 @@ import threading
 import time
 from pathlib import Path
 
+import cluster_workers
 import clusters
 import numpy as np
 import pytest
@@ -22,7 +22,6 @@ from pydpmc.data.cluster import session
 from pydpmc.running import run as running
 
 distributed = pytest.importorskip("distributed", reason="distributed is not installed")
-dask = pytest.importorskip("dask", reason="dask is not installed")
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]  # the warnings are Dask's own
 ROWS, CELLS, LONGEST = 40_000, 4, 60.0
 HELPERS = Path(__file__).parents[2] / "helpers"
@@ -30,14 +29,15 @@ HELPERS = Path(__file__).parents[2] / "helpers"
 
 @pytest.fixture(scope="module")
 def client():
-    options = {"dashboard_address": None, "silence_logs": logging.CRITICAL, "threads_per_worker": 1}
-    security = distributed.Security.temporary()
-    multiprocessing.set_forkserver_preload(["distributed", "pydpmc", "pyarrow.parquet"])  # else a start takes seconds
+    options = {"dashboard_address": "localhost:0", "silence_logs": logging.CRITICAL, "n_workers": 0}
     with (
-        dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"}),
-        distributed.LocalCluster(n_workers=3, security=security, **options) as cluster,
+        distributed.LocalCluster(security=distributed.Security.temporary(), **options) as cluster,
         distributed.Client(cluster) as c,
     ):
+        c.own_workers = cluster_workers.Workers(c)
+        for _ in range(3):
+            c.own_workers.add()
+        c.wait_for_workers(3, timeout=120)
         yield c
 
 
@@ -88,16 +88,16 @@ class Killer:
         monkeypatch.setattr(session.ClusterSession, "ask", ask)
 
     def _kill(self, cluster):
-        nannies = list(self._client.cluster.workers.values())
-        pids = {n.worker_address: n.process.pid for n in nannies if n.process is not None and n.process.is_alive()}
-        holders = sorted(
-            set(cluster._at.values()) & set(pids) - set(self.killed)
-        )  # one that starts has its old address
+        pids = self._client.own_workers.pids()
+        holders = sorted(set(cluster._at.values()) & set(pids) - set(self.killed))
         if holders:
             address = holders[self._rng.integers(len(holders))]
             time.sleep(self._rng.uniform(0.0, 0.004))
             os.kill(pids[address], signal.SIGKILL)
             self.killed.append(address)
+            self._client.own_workers.add()
+            if len(self.killed) % 10 == 0:
+                print(f"{len(self.killed)} workers killed, longest step so far {max(self.pauses):.1f} s", flush=True)
 
 
 @pytest.mark.parametrize("kills", [100])
