@@ -6,6 +6,7 @@ import dataclasses
 import math
 
 from ...errors import BudgetError, InvalidArgument, UnsupportedEventError
+from ...models import OwnModel
 from ..base import posterior_sd
 from ..request import Request
 from .own_proposal import moves_of
@@ -229,13 +230,22 @@ def _clip(request: Request, walk: Walk, draft: Settings) -> float:
         why = (
             f"the proposal {walk.kind.replace('own', 'of your own')!r} has no bounded reach"
             if math.isinf(walk.reach)
-            else f"{type(request.model).__name__} has no Lipschitz constant under the declared bounds"
+            else f"{_name(request)} has no Lipschitz constant under the declared bounds"
         )
+        if isinstance(request.model, OwnModel):
+            raise InvalidArgument(
+                f"clip: {why}; give clip to the sampler, or lipschitz to the model: a public bound on the gradient of "
+                "a record, which is scaled down to it"
+            )
         raise InvalidArgument(
             f"clip: {why}, so the planner cannot choose the bound on a record's log-likelihood ratio. Give "
             'clip, or declare bounds (row_norm, x_bounds, y_bounds) in Data and use proposal="ball".'
         )
     return slope * walk.reach * ROUNDING_UP
+
+
+def _name(request: Request) -> str:
+    return repr(request.model) if isinstance(request.model, OwnModel) else type(request.model).__name__
 
 
 def _slope(request: Request) -> float | None:

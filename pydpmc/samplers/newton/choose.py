@@ -168,8 +168,8 @@ def _refuse_faint(settings: NewtonSettings) -> None:
     except BudgetError:
         size = settings.records_per_unit
         raise BudgetError(
-            f"max_group_size: with groups of up to {size:,} rows a look says less of a row than rounding hides; declare "
-            "smaller groups, or raise epsilon"
+            f"max_group_size: with groups of up to {size:,} rows a look says less of a row than rounding hides; "
+            "declare smaller groups, or raise epsilon"
         ) from None
 
 
