@@ -283,7 +283,9 @@ void records_kernels(const Case& given, Storage storage, int wanted, bool interc
     weights[4] = NAN;
     const size_t width = look_width(curvature_dim(model));
     std::vector<double> scratch(look_scratch(model));
-    const LookGrid look{{0.7, 0x1p20}, 0.4, 0x1p20, 1e5, {3.0, 0.5}};
+    constexpr int cells = 20;
+    const auto terms = mixer.numbers(3 * (cells + 1));  // a table of counts
+    const LookGrid look{{0.7, 0x1p20}, 0.4, 0x1p20, 1e5, {{3.0, 0.5}, terms.data(), cells, -4.0, 2.5}};
     for (const bool weighted : {false, true}) {
       std::vector<int64_t> gradient(dim), products(width * width);
       records.weights = weighted ? weights.data() : nullptr;
