@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from newton_settings import DEFAULTS, GRID
+from newton_settings import ASKED, DEFAULTS, GRID
 from newton_tables import covered, model_of, table
 
 import pydpmc as dp
@@ -96,8 +96,8 @@ def name_of(options: dict[str, Any]) -> str:
 
 def markdown(found: dict[str, Any]) -> str:
     """Return the results as Markdown."""
-    lines = ["| setting | data sets | coverage | least | width | forecast |", "|---|---|---|---|---|---|"]
-    every = []
+    lines = ["| setting | data sets | coverage | least | width | forecast | asked |", "|---|---|---|---|---|---|---|"]
+    every, asked = [], {name_of(options): f"{width:.2f}" for options, width in ASKED}
     for name in [name_of(each) for each in GRID if name_of(each) in found]:
         row, got = found[name], figures(found[name])
         every.append(got)
@@ -107,7 +107,7 @@ def markdown(found: dict[str, Any]) -> str:
         )
         cells = f"{got['coverage']:.3f} ± {got['error']:.3f} | {got['least']:.2f} ± {got['least_error']:.2f}"
         forecast = "-" if row["forecast"] is None else f"{row['forecast']:.2f}"
-        lines.append(f"| {shown} | {row['sets']} | {cells} | {got['width']:.2f} | {forecast} |")
+        lines.append(f"| {shown} | {row['sets']} | {cells} | {got['width']:.2f} | {forecast} | {asked.get(name, '')} |")
     if not every:
         return "\n".join(lines)
     near = sum(abs(got["coverage"] - 0.9) <= 0.02 + 2 * got["error"] for got in every)

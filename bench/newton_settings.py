@@ -94,3 +94,16 @@ GRID = [
     setting(2e5, 12, model="linear", slope=1.0),
     setting(2e5, 12, model="poisson", slope=0.3),
 ]
+
+# Widths that were asked for, at most: a prototype's, and better ones in its first, third and fourth setting.
+ASKED = [
+    (setting(2.6e4, 12, intercept=-3.0), 1.70),
+    (setting(2.6e4, 12, intercept=-3.0, epsilon=3.0), 1.14),
+    (setting(2.6e4, 12), 1.25),
+    (setting(2.5e5, 6, intercept=-1.0), 1.03),
+    (setting(5e3, 5), 1.49),
+    (setting(6e4, 20), 1.23),
+    (setting(2e3, 3), 1.65),
+    (setting(2e4, 30, intercept=-1.0), 2.12),
+    (setting(2e4, 5, epsilon=0.3), 1.97),
+]
