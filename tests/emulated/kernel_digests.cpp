@@ -64,6 +64,13 @@ class Digest {
     const auto* bytes = reinterpret_cast<const unsigned char*>(from);
     for (size_t i = 0; i < n * sizeof(T); ++i) hash_ = (hash_ ^ bytes[i]) * 0x100000001b3;
   }
+  // All that is no number is alike: which bits it has depends on the processor, and no kernel looks at them.
+  void add(const double* from, size_t n) {
+    for (size_t i = 0; i < n; ++i) {
+      const double x = from[i] == from[i] ? from[i] : NAN;
+      add<unsigned char>(reinterpret_cast<const unsigned char*>(&x), sizeof x);
+    }
+  }
   template <class T>
   void add(const std::vector<T>& v) {
     add(v.data(), v.size());
