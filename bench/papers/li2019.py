@@ -63,20 +63,20 @@ def batches(quick: bool) -> list[list[float]]:
     options = {"decay": 1.0 / 3.0, "noise": "paper"}
     return [
         [b, *(dp.max_step_size(*facts, batch_size=b, adjacency=a, **options) for a in ("add_remove", "replace"))]
-        for b in (50, 100, 500, 2000)
+        for b in ((100,) if quick else (50, 100, 500, 2000))
     ]
 
 
 def figure_2(quick: bool) -> dict[str, list[dict[str, float]]]:
     """Step sizes t^-1/3 over N at L = 1, and over L at N = 1e4; T = N, delta = 1 / N, batches of 100."""
-    sizes = (10**3, 10**4) if quick else (10**3, 10**4, 10**5, 10**6)
+    sizes, clips = ((10**3,), (1.0,)) if quick else ((10**3, 10**4, 10**5, 10**6), (0.1, 0.5, 1.0, 10.0))
 
     def eta(epsilon: float, n: int, clip: float) -> float:
         return largest(epsilon, 1.0 / n, n, n, clip, decay=1.0 / 3.0, batch=100)
 
     return {
         "N": [{"n": n, **{str(e): eta(e, n, 1.0) for e in (0.1, 1.0)}} for n in sizes],
-        "L": [{"clip": c, **{str(e): eta(e, 10**4, c) for e in (0.1, 1.0)}} for c in (0.1, 0.5, 1.0, 10.0)],
+        "L": [{"clip": c, **{str(e): eta(e, 10**4, c) for e in (0.1, 1.0)}} for c in clips],
     }
 
 
