@@ -79,7 +79,7 @@ class Cluster:
             for address, cells in self.by_host(set(self.sources) - set(marks)).items():
                 try:
                     marks |= self.wait(address, self.host(address).mark(key, cells))
-                except Lost:
+                except (Lost, *LOST):
                     self.lose(address)
         return combined(key, marks)
 

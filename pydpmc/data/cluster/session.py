@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 Sums = npt.NDArray[np.int64]
 
-LOST = (OSError, RuntimeError, TimeoutError, CancelledError)
+# UnboundLocalError is what distributed raises if a coroutine was cancelled, as when a worker dies in the middle.
+LOST = (OSError, RuntimeError, TimeoutError, CancelledError, UnboundLocalError)
 
 
 class Lost(Exception):
@@ -50,7 +51,7 @@ class ClusterSession:
             for address, cells in hosts.items():
                 try:
                     asked[address] = cluster.host(address).ask(self._name, self._number, wanted, cells, threads)
-                except LOST:
+                except (Lost, *LOST):
                     cluster.lose(address)
             for address, future in asked.items():
                 try:
@@ -73,7 +74,7 @@ class ClusterSession:
                 try:
                     actor = cluster.host(address)
                     asked.append((address, new, actor.prepare(self._name, self._make, self._task, new)))
-                except LOST:
+                except (Lost, *LOST):
                     cluster.lose(address)
                     return False
         for address, new, future in asked:
