@@ -20,6 +20,14 @@ struct RowSquares {
   [[gnu::always_inline]] const double* of(int64_t row) const noexcept { return first + row * stride; }
 };
 
+// How often each row counts: 1 if there are no weights, and x 1 is exact.
+struct RowWeights {
+  const double* first = nullptr;
+
+  [[gnu::always_inline]] explicit operator bool() const noexcept { return first != nullptr; }
+  [[gnu::always_inline]] double of(int64_t row) const noexcept { return first ? first[row] : 1.0; }
+};
+
 // A second, shorter copy of the rows. One-hot blocks of columns are stored as codes: a code is the column
 // that holds the row's one value, or `columns` if there is none. Other columns are stored as numbers. Only
 // for single records with a target. kernels/gradient/coded_gradient.hpp describes the layout of a row.
@@ -57,7 +65,7 @@ struct Records {
   RowSquares squares{};
   CodedRows coded{};
   Tiles tiles{};
-  const double* weights = nullptr;  // of every row, for looks; 1 if null
+  RowWeights weights{};  // a row's terms are multiplied by its weight: gradients and looks alone
 
   [[gnu::always_inline]] int64_t units() const noexcept { return group_start ? groups : n; }
   [[gnu::always_inline]] int64_t first_row(int64_t unit) const noexcept {

@@ -56,6 +56,7 @@ class BoundRun {
            int64_t most, bool cached, std::vector<bool> whole, OwnProposalHandle own)
       : target_(std::move(target)), chains_(std::move(chains)), own_(std::move(own)) {
     target_->require_no_network();
+    target_->require_unweighted();
     const Target& of = target_->target();
     const size_t d = static_cast<size_t>(of.model.dim);
     require(factor.size() == d || factor.size() == d * d, "factor must be a diagonal or a square matrix");

@@ -62,6 +62,7 @@ class BoundLangevinRun {
     target_->require_listed_prior();
     target_->require_gradient();
     target_->require_no_network();
+    target_->require_unweighted();
     require(steps >= 1 && chains_->kept() == 1 && chains_->warmup() == steps - 1 && chains_->thin() == 1,
             "only the last iterate of each chain may be kept");
     require(step_size > 0 && std::isfinite(step_size) && weight > 0 && std::isfinite(weight),

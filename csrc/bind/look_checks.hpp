@@ -25,6 +25,18 @@ inline bool has_table(ModelKind kind) {
                                 []<class Model>(Model) noexcept { return PYDPMC_ISA::has_table<Model>; });
 }
 
+// A model of models/all.hpp, as a look can take it.
+inline ModelSpec listed_look(const std::string& model, const Records& records, bool intercept,
+                             std::array<double, 2> constants, int dim) {
+  const ModelSpec spec = model_of(model, records, intercept, constants, dim);
+  require(has_look(spec.kind), "the model has no look");
+  const Facts& facts = facts_of(spec.kind);
+  const int expected =
+      facts.has_slopes ? spec.predictors * (records.columns + (intercept ? 1 : 0)) : facts.parameters;
+  require(dim == expected, "a look needs theta of an intercept and slopes alone");
+  return spec;
+}
+
 // A table of (w, v, h) row by row, the predictor of its first row, and its rows per unit of the predictor.
 using TermTable = std::optional<std::tuple<Array, double, double>>;
 

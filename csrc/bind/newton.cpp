@@ -9,10 +9,10 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "bind/halves.hpp"
+#include "bind/look_arguments.hpp"
 #include "bind/look_checks.hpp"
 #include "bind/target.hpp"
 #include "models/facts.hpp"
@@ -27,16 +27,14 @@ namespace {
 class BoundNewtonRun {
  public:
   BoundNewtonRun(RowsArray rows, int columns, bool has_target, const std::string& model, bool intercept,
-                 std::array<double, 2> constants, int dim, std::optional<uint64_t> seed,
-                 std::optional<Array> weights, Squares squares, OwnModelHandle own)
+                 std::array<double, 2> constants, int dim, std::optional<uint64_t> seed, Weights weights,
+                 Squares squares, OwnModelHandle own)
       : rows_(std::move(rows)),
         weights_(std::move(weights)),
         squares_(std::move(squares)),
         own_(std::move(own)) {
     Records records = records_of(rows_, columns, has_target);
-    require(!weights_ || (weights_->ndim() == 1 && weights_->size() == records.n),
-            "weights needs one entry per row");
-    if (weights_) records.weights = weights_->data();
+    records.weights = weights_of_rows(weights_, records.n);
     records.squares = squares_of_rows(squares_, records.n);
     require(dim <= most_look_dim, "too many parameters for a look");
     if (own_) {
@@ -45,17 +43,13 @@ class BoundNewtonRun {
       user_ = std::make_unique<const UserModel>(own_->of(records.columns, dim));
     }
     const ModelSpec spec = own_ ? ModelSpec{ModelKind{}, records.columns, false, {}, dim, 1, user_.get()}
-                                : listed(model, records, intercept, constants, dim);
+                                : listed_look(model, records, intercept, constants, dim);
     run_ = std::make_unique<NewtonRun>(records, spec, seed ? key_from_seed(*seed) : key_from_os(),
                                        !seed.has_value());
   }
 
-  Array look(const std::vector<double>& theta, double clip, double sigma, double curvature_clip, double tau,
-             double largest_square, std::array<double, 2> limits, bool outer, std::vector<int> block_of,
-             const TermTable& table, int threads, int64_t block) {
-    LookSpec spec{
-        clip, sigma, curvature_clip, tau, largest_square, {limits[0], limits[1]}, outer, std::move(block_of)};
-    check(spec, table, theta, threads, block);
+  Array look(const std::vector<double>& theta, const LookSpec& spec, int threads, int64_t block) {
+    check(spec, theta, threads, block);
     const Turn turn(turns_);
     std::vector<double> released;
     {
@@ -66,17 +60,8 @@ class BoundNewtonRun {
   }
 
   // Exact sums as pairs (high, low) of high 2^40 + low, so that those of several shards can be added.
-  Sums sums(const std::vector<double>& theta, double clip, double sigma, double curvature_clip, double tau,
-            double largest_square, std::array<double, 2> limits, bool outer, std::vector<int> block_of,
-            const TermTable& table, int threads, int64_t block) {
-    LookSpec spec{
-        clip, sigma, curvature_clip, tau, largest_square, {limits[0], limits[1]}, outer, std::move(block_of)};
-    check(spec, table, theta, threads, block);
-    std::vector<Int128> found;
-    {
-      py::gil_scoped_release nogil;
-      found = run_->sums(spec, theta, threads, block);
-    }
+  Sums sums(const std::vector<double>& theta, const LookSpec& spec, int threads, int64_t block) {
+    const std::vector<Int128> found = without_lock(&NewtonRun::sums, theta, spec, threads, block);
     Sums out({static_cast<py::ssize_t>(found.size()), py::ssize_t{2}});
     for (size_t j = 0; j < found.size(); ++j) {
       out.mutable_at(static_cast<py::ssize_t>(j), 0) = static_cast<int64_t>(found[j] >> 40);
@@ -86,10 +71,7 @@ class BoundNewtonRun {
     return out;
   }
 
-  Array absorb(const Sums& sums, double clip, double sigma, double curvature_clip, double tau,
-               double largest_square, std::array<double, 2> limits, bool outer, std::vector<int> block_of) {
-    const LookSpec spec{
-        clip, sigma, curvature_clip, tau, largest_square, {limits[0], limits[1]}, outer, std::move(block_of)};
+  Array absorb(const Sums& sums, const LookSpec& spec) {
     require_look(spec, run_->model());
     const size_t width = look_width(curvature_dim(run_->model()));
     require_sums(sums, static_cast<size_t>(run_->model().dim) + width * width, 2);
@@ -102,17 +84,8 @@ class BoundNewtonRun {
   }
 
   // Returned as doubles in units of the noise's grid, which is exact below 2^53.
-  Array bare(const std::vector<double>& theta, double clip, double sigma, double curvature_clip, double tau,
-             double largest_square, std::array<double, 2> limits, bool outer, std::vector<int> block_of,
-             const TermTable& table, int threads, int64_t block) {
-    LookSpec spec{
-        clip, sigma, curvature_clip, tau, largest_square, {limits[0], limits[1]}, outer, std::move(block_of)};
-    check(spec, table, theta, threads, block);
-    std::vector<Int128> sums;
-    {
-      py::gil_scoped_release nogil;
-      sums = run_->bare(spec, theta, threads, block);
-    }
+  Array bare(const std::vector<double>& theta, const LookSpec& spec, int threads, int64_t block) {
+    const std::vector<Int128> sums = without_lock(&NewtonRun::bare, theta, spec, threads, block);
     Array out(static_cast<py::ssize_t>(sums.size()));
     for (size_t j = 0; j < sums.size(); ++j) out.mutable_data()[j] = static_cast<double>(sums[j]);
     return out;
@@ -122,25 +95,17 @@ class BoundNewtonRun {
   void stop() { run_->stop(); }
 
  private:
-  static ModelSpec listed(const std::string& model, const Records& records, bool intercept,
-                          std::array<double, 2> constants, int dim) {
-    const ModelSpec spec = model_of(model, records, intercept, constants, dim);
-    require(has_look(spec.kind), "the model has no look");
-    const Facts& facts = facts_of(spec.kind);
-    const int expected =
-        facts.has_slopes ? spec.predictors * (records.columns + (intercept ? 1 : 0)) : facts.parameters;
-    require(dim == expected, "a look needs theta of an intercept and slopes alone");
-    return spec;
+  using Summing = std::vector<Int128> (NewtonRun::*)(const LookSpec&, const std::vector<double>&, int,
+                                                     int64_t);
+
+  std::vector<Int128> without_lock(Summing sum, const std::vector<double>& theta, const LookSpec& spec,
+                                   int threads, int64_t block) {
+    check(spec, theta, threads, block);
+    py::gil_scoped_release nogil;
+    return ((*run_).*sum)(spec, theta, threads, block);
   }
 
-  void check(LookSpec& spec, const TermTable& table, const std::vector<double>& theta, int threads,
-             int64_t block) const {
-    if (table) {
-      const auto& [rows, first, per_unit] = *table;
-      spec.table.assign(rows.data(), rows.data() + rows.size());
-      spec.table_first = first;
-      spec.table_per_unit = per_unit;
-    }
+  void check(const LookSpec& spec, const std::vector<double>& theta, int threads, int64_t block) const {
     require(static_cast<int>(theta.size()) == run_->model().dim, "theta has the wrong length");
     for (double x : theta) require(std::isfinite(x), "theta must be finite");
     require(threads >= 1 && block >= 1 && block <= most_look_block, "threads and block must be positive");
@@ -152,7 +117,7 @@ class BoundNewtonRun {
   }
 
   RowsArray rows_;
-  std::optional<Array> weights_;
+  Weights weights_;
   Squares squares_;
   OwnModelHandle own_;
   std::unique_ptr<const UserModel> user_;
@@ -167,27 +132,21 @@ class BoundNewtonRun {
 void bind_newton(py::module_& m) {
   using namespace pydpmc;
   using Run = BoundNewtonRun;
-  const auto with_spec = [](auto& bound, const char* name, auto method, const char* doc) {
-    bound.def(name, method, py::kw_only(), py::arg("theta"), py::arg("clip"), py::arg("sigma"),
-              py::arg("curvature_clip"), py::arg("tau"), py::arg("largest_square"), py::arg("limits"),
-              py::arg("outer"), py::arg("block_of"), py::arg("table") = py::none(), py::arg("threads"),
-              py::arg("block"), doc);
-  };
   py::class_<Run> bound(m, "NewtonRun");
   bound.def(py::init<RowsArray, int, bool, const std::string&, bool, std::array<double, 2>, int,
-                     std::optional<uint64_t>, std::optional<Array>, Squares, OwnModelHandle>(),
+                     std::optional<uint64_t>, Weights, Squares, OwnModelHandle>(),
             py::kw_only(), py::arg("rows").noconvert(), py::arg("columns"), py::arg("has_target"),
             py::arg("model"), py::arg("intercept"), py::arg("constants"), py::arg("dim"), py::arg("seed"),
             py::arg("weights").noconvert() = py::none(), py::arg("squares").noconvert() = py::none(),
             py::arg("own") = py::none());
-  with_spec(bound, "look", &Run::look, "The noised gradient and upper triangle of the curvature at theta.");
-  with_spec(bound, "bare", &Run::bare,
-            "For tests: the same without noise, in integers of the noise's grid. Not private.");
-  with_spec(bound, "sums", &Run::sums, "One half of a look: exact sums over these records. Not private.");
-  bound.def("absorb", &Run::absorb, py::arg("sums").noconvert(), py::kw_only(), py::arg("clip"),
-            py::arg("sigma"), py::arg("curvature_clip"), py::arg("tau"), py::arg("largest_square"),
-            py::arg("limits"), py::arg("outer"), py::arg("block_of"),
-            "The other half: the noised look made of the sums over all records.");
+  bind_look(bound, "look", &Run::look, "The noised gradient and upper triangle of the curvature at theta.",
+            &look_spec);
+  bind_look(bound, "bare", &Run::bare,
+            "For tests: the same without noise, in integers of the noise's grid. Not private.", &look_spec);
+  bind_look(bound, "sums", &Run::sums, "One half of a look: exact sums over these records. Not private.",
+            &look_spec);
+  bind_absorb(bound, &Run::absorb, "The other half: the noised look made of the sums over all records.",
+              &look_spec);
   bound.def_property_readonly("taken", &Run::taken);
   bound.def("stop", &Run::stop, "From another thread: the look under way returns nothing.");
 }

@@ -34,6 +34,7 @@ class BoundNutsRun {
     target_->require_single_records();
     target_->require_gradient();
     target_->require_no_network();
+    target_->require_unweighted();
     require(target_accept > 0 && target_accept < 1, "target_accept must lie in (0, 1)");
     require(max_depth >= 1 && max_depth <= 20, "max_depth must be 1 to 20");
     require(jitter >= 0 && std::isfinite(jitter), "jitter must be at least 0");

@@ -90,6 +90,15 @@ inline RowSquares squares_of_rows(const Squares& squares, int64_t rows) {
   return {squares->data(), squares->strides(0) / size};
 }
 
+// How often each row counts. Data bounds the values; one that is not a number voids its record.
+using Weights = std::optional<Array>;
+
+inline RowWeights weights_of_rows(const Weights& weights, int64_t rows) {
+  if (!weights) return {};
+  require(weights->ndim() == 1 && weights->size() == rows, "weights needs one entry per row");
+  return {weights->data()};
+}
+
 inline int classes_of(double constant) {
   require(constant >= 2 && constant <= 65536 && constant == std::floor(constant),
           "classes must be a whole number from 2 to 65536");

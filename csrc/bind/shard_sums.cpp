@@ -31,6 +31,7 @@ class BoundShardSums {
 
   Sums gradient(const Array& thetas, double clip, double per_unit, int threads) {
     const py::ssize_t count = rows_of(thetas);
+    target_->require_unweighted();
     require(clip > 0 && per_unit > 0 && clip * per_unit < 0x1p50, "clip overflows its grid");
     Sums out({count, thetas.shape(1)});
     int64_t* to = out.mutable_data();
@@ -81,6 +82,7 @@ class BoundShardSums {
 
   Sums ratio(const Array& states, double clip, int bits, int threads) {
     require(rows_of(states) % 2 == 0, "states and proposals alternate");
+    target_->require_unweighted();
     require_grid(clip, bits);
     require(bits >= 1 && bits <= 50, "bits must be 1 to 50");
     std::vector<RatioSum> ratios(static_cast<size_t>(states.shape(0) / 2));

@@ -12,17 +12,19 @@ void bind_target(py::module_& m) {
   py::class_<BoundTarget, std::shared_ptr<BoundTarget>>(m, "Target")
       .def(py::init([](RowsArray rows, int columns, bool has_target, std::string model, bool intercept,
                        std::array<double, 2> constants, Array prior, Starts group_start, Squares squares,
-                       Coded coded, OwnModelHandle own, OwnPriorHandle own_prior, NetworkHandle network) {
-             return std::make_shared<BoundTarget>(
-                 TargetArguments{std::move(rows), columns, has_target, std::move(model), intercept, constants,
-                                 std::move(prior), std::move(group_start), std::move(squares),
-                                 std::move(coded), std::move(own), std::move(own_prior), std::move(network)});
+                       Coded coded, OwnModelHandle own, OwnPriorHandle own_prior, NetworkHandle network,
+                       Weights weights) {
+             return std::make_shared<BoundTarget>(TargetArguments{
+                 std::move(rows), columns, has_target, std::move(model), intercept, constants,
+                 std::move(prior), std::move(group_start), std::move(squares), std::move(coded),
+                 std::move(own), std::move(own_prior), std::move(network), std::move(weights)});
            }),
            py::kw_only(), py::arg("rows").noconvert(), py::arg("columns"), py::arg("has_target"),
            py::arg("model"), py::arg("intercept"), py::arg("constants"), py::arg("prior"),
            py::arg("group_start").noconvert() = py::none(), py::arg("squares").noconvert() = py::none(),
            py::arg("coded").noconvert() = py::none(), py::arg("own") = py::none(),
-           py::arg("own_prior") = py::none(), py::arg("network") = py::none())
+           py::arg("own_prior") = py::none(), py::arg("network") = py::none(),
+           py::arg("weights").noconvert() = py::none())
       .def("with_squares", &BoundTarget::with_squares, py::arg("squares").noconvert())
       .def("log_prior", &BoundTarget::log_prior_and_slopes, py::arg("theta"),
            "The log density of the prior at theta, up to a constant, and its gradient.")

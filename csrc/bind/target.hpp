@@ -27,7 +27,7 @@ inline Prior prior_of(const Array& table, int dim) {
   return prior;
 }
 
-// The arguments of Target in Python. Further facts about records, such as weights, belong here.
+// The arguments of Target in Python. Further facts about records belong here.
 struct TargetArguments {
   RowsArray rows;
   int columns;
@@ -42,6 +42,7 @@ struct TargetArguments {
   OwnModelHandle own;
   OwnPriorHandle own_prior;
   NetworkHandle network;
+  Weights weights;
 };
 
 class BoundTarget {
@@ -52,6 +53,8 @@ class BoundTarget {
     records = records_of(given_.rows, given_.columns, given_.has_target, given_.group_start);
     records.squares = squares_of_rows(given_.squares, records.n);
     records.coded = coded_of(given_.coded, records);
+    records.weights = weights_of_rows(given_.weights, records.n);
+    require(!records.weights || !given_.network, "a network takes no weights of records");
     const int dim = static_cast<int>(given_.prior.shape(0));
     if (given_.own) {
       own_ = std::make_unique<const UserModel>(given_.own->of(records.columns, dim));
@@ -95,6 +98,11 @@ class BoundTarget {
   void require_listed_prior() const { require(!target_.prior.own, "this run takes no prior of your own"); }
   // Called by every run but those of gradient samplers, which alone have loops for networks.
   void require_no_network() const { require(!given_.network, "a network is sampled by gradient samplers"); }
+
+  // Called by every run but those of gradient samplers, whose loops alone read weights.
+  void require_unweighted() const {
+    require(!target_.records.weights, "this run takes records without weights");
+  }
 
   // Called by every run that cannot handle groups.
   void require_single_records() const {

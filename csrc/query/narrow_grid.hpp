@@ -30,8 +30,8 @@ inline bool is_regression(ModelKind kind) noexcept {
 
 inline bool has_narrow_sums(const ModelSpec& model, const Records& records) noexcept {
   return !model.own && records.storage != Storage::float64 && is_regression(model.kind) &&
-         records.has_target && !records.group_start && !records.coded && model.predictors == 1 &&
-         records.columns >= narrow_columns && records.stride % narrow_columns == 0 &&
+         records.has_target && !records.group_start && !records.coded && !records.weights &&
+         model.predictors == 1 && records.columns >= narrow_columns && records.stride % narrow_columns == 0 &&
          model.dim == records.columns + (model.intercept ? 1 : 0);
 }
 

@@ -65,7 +65,8 @@ class Data(LargeTables):
     sample_weight
         One weight per row, for a sample in which records stand for different numbers of people: a record counts as
         often as its weight says. Weights above `max_weight` are lowered to it; a record whose weight is negative, not
-        finite or no number contributes nothing. Samplers without a proof for weights refuse them.
+        finite or no number contributes nothing. ``Newton`` and the gradient samplers take
+        weights; all others refuse them.
     max_weight
         Public bound on a weight. What a record can contribute, and so the noise, grows with it.
     on_invalid

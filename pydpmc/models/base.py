@@ -49,6 +49,7 @@ class Model:
     convex: ClassVar[bool] = False  # whether the negative log-likelihood is convex in theta
     takes_uniform: ClassVar[bool] = False  # whether priors may end: Barker alone samples those
     cold: ClassVar[bool] = False  # whether weights w above 1 are allowed: a cold posterior
+    takes_weights: ClassVar[bool] = True  # whether the core's loops read the weights of records
 
     def __post_init__(self) -> None:
         priors = self.priors()

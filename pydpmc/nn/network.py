@@ -66,6 +66,7 @@ class Network(Model):
 
     core_name: ClassVar[str] = "network"
     cold: ClassVar[bool] = True
+    takes_weights: ClassVar[bool] = False
     layers: tuple[Layer, ...]
     likelihood: Literal["softmax", "normal"] = "softmax"
     prior: Prior | Mapping[str, Prior] = field(default_factory=FanIn)

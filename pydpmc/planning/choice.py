@@ -11,7 +11,7 @@ from .. import samplers
 from ..errors import PydpmcError
 from ..samplers.base import Sampler
 from ..samplers.outlook import LEAST_COVERAGE, NOT_MUCH, Outlook, outlook_of
-from ..samplers.request import Request, refuse_groups_without_proof
+from ..samplers.request import Request, refuse_groups_without_proof, refuse_weights_without_proof
 
 PURPOSES = ("posterior", "prediction", "point")
 # In the order in which equals are taken. A sampler joins by being listed in `samplers`.
@@ -78,6 +78,7 @@ def _tried(request: Request, kind: type[Sampler], purpose: str) -> Candidate:
     try:
         sampler = kind.candidate(request, purpose)
         refuse_groups_without_proof(sampler, request.public)
+        refuse_weights_without_proof(sampler, request.model, request.public)
         settings = sampler.choose(dataclasses.replace(request, sampler=sampler, rough=True))
         found = outlook_of(settings, request.model, request.public, request.n, request.chains)
     except (PydpmcError, ArithmeticError) as error:

@@ -214,7 +214,7 @@ def plan(
             made = several_chains(made, request, purpose, plan_by)
         return dataclasses.replace(made, comparison=table)
     refuse_groups_without_proof(sampler, request.public)
-    refuse_weights_without_proof(sampler, request.public)
+    refuse_weights_without_proof(sampler, request.model, request.public)
     public, chains, before, stated = request.public, request.chains, request.earlier, sentences(assumptions)
     settings = sampler.choose(request)
     guarantee = (

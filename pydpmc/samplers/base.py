@@ -143,6 +143,7 @@ def target_arguments(model: Model, data: Data, batch: int = 0, sampling: str = "
         "has_target": public.has_target,
         **model.core_model(public, batch, sampling),
         **({"group_start": data._group_start} if public.grouped else {}),
+        **({} if data._weights is None else {"weights": data._weights}),
         **model.core_arguments(public),
     }
 

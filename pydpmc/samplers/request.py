@@ -109,14 +109,16 @@ class Request:
 
 def lipschitz_of_unit(model: Model, public: Public) -> float | None:
     """Return a bound on the gradient of the log-likelihood of any unit, or None."""
-    lipschitz, records = model.lipschitz(public), public.records_per_unit
-    return None if lipschitz is None or records is None else lipschitz * records
+    return None if public.records_per_unit is None else clip_of_unit(model, public)
 
 
 def clip_of_unit(model: Model, public: Public) -> float | None:
-    """Return the unit's gradient bound; for groups of unbounded size one record's, so large groups are clipped."""
+    """Return the unit's gradient bound; for groups of unbounded size one record's, so large groups are clipped.
+
+    A record counts as often as its weight says, so its bound is that of a record of the largest weight.
+    """
     lipschitz = model.lipschitz(public)
-    return None if lipschitz is None else lipschitz * (public.records_per_unit or 1)
+    return None if lipschitz is None else lipschitz * (public.records_per_unit or 1) * (public.max_weight or 1.0)
 
 
 def refuse_groups_without_proof(sampler: object, public: Public) -> None:
@@ -128,11 +130,18 @@ def refuse_groups_without_proof(sampler: object, public: Public) -> None:
         )
 
 
-def refuse_weights_without_proof(sampler: object, public: Public) -> None:
-    """Refuse weighted records unless the sampler declares a proof for them."""
-    if public.max_weight is not None and not getattr(sampler, "supports_weights", False):
+def refuse_weights_without_proof(sampler: object, model: Model, public: Public) -> None:
+    """Refuse weighted records unless sampler and model have a proof for them."""
+    if public.max_weight is None:
+        return
+    if not getattr(sampler, "supports_weights", False):
         raise UnsupportedEventError(
-            f"sample_weight: {sampler!r} has no proof for weighted records; use Newton, or a Data without weights"
+            f"sample_weight: {sampler!r} has no proof for weighted records; use Newton or a gradient sampler (SGLD, "
+            "SGHMC, SGNHT, SGFS, DPVI), or a Data without weights"
+        )
+    if not model.takes_weights:
+        raise UnsupportedEventError(
+            f"sample_weight: the loops of a {type(model).__name__} read no weights; use a Data without weights"
         )
 
 

@@ -24,7 +24,7 @@ from ..models import Model
 from ..models.priors import Normal
 from ..planning.plan import plan
 from ..posterior.summary import doubt_of
-from ..samplers import Langevin
+from ..samplers import SGLD, Langevin
 from .inputs import features, target_column
 from .scores import AGREEMENT
 
@@ -61,6 +61,8 @@ class DPEstimator(BaseEstimator):  # type: ignore[misc]
         As for ``pydpmc.plan``.
     public_n
         A public number of records, for ``adjacency="add_remove"``.
+    max_weight
+        A public bound of a record's weight; needed if ``fit`` gets `sample_weight`, and noise is proportional to it.
     ledger
         A ledger that is charged at every fit.
     verbose
@@ -81,6 +83,7 @@ class DPEstimator(BaseEstimator):  # type: ignore[misc]
     sampler: Any
     adjacency: str
     public_n: int | None
+    max_weight: float | None
     chains: int
     private: bool
     ledger: Any
@@ -119,11 +122,11 @@ class DPEstimator(BaseEstimator):  # type: ignore[misc]
             setattr(self, name, dataclasses.replace(spec, **{field: value}))
         return self
 
-    def _open_sampler(self) -> Any:
+    def _open_sampler(self, weighted: bool) -> Any:
         """Return what samples without privacy, where the planner has no budget to choose by."""
-        return Langevin(draws=SOME_DRAWS)
+        return SGLD() if weighted else Langevin(draws=SOME_DRAWS)
 
-    def _fit(self, X: Floats, y: Floats, model: Model, y_bounds: Any) -> None:
+    def _fit(self, X: Floats, y: Floats, model: Model, y_bounds: Any, sample_weight: Any) -> None:
         if self.row_norm is None and self.x_bounds is None:
             raise InvalidArgument(
                 "row_norm or x_bounds must be declared, as a public bound that was not learned from the data"
@@ -137,12 +140,15 @@ class DPEstimator(BaseEstimator):  # type: ignore[misc]
             y_bounds=y_bounds,
             columns=None if names is None else list(names),
             public_n=self.public_n,
+            **({} if sample_weight is None else {"sample_weight": sample_weight, "max_weight": self.max_weight}),
         )
         self._fit_data(data, model, self._stated_assumptions())
 
     def _fit_data(self, data: Data, model: Model, assumptions: tuple[str, ...]) -> None:
         """Plan and run on records that are bounded already, wherever they are."""
-        sampler = self._open_sampler() if self.sampler is None and not self.private else self.sampler
+        sampler = self.sampler
+        if sampler is None and not self.private:
+            sampler = self._open_sampler(data.public.max_weight is not None)
         budget: dict[str, Any] = {"epsilon": self.epsilon, "delta": self.delta} if self.private else {}
         planned = plan(
             model,

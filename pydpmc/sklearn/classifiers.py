@@ -40,6 +40,7 @@ class _DPClassifier(Scored, ClassifierMixin, DPEstimator):  # type: ignore[misc]
         sampler: Any = None,
         adjacency: str = "replace",
         public_n: int | None = None,
+        max_weight: float | None = None,
         chains: int = 1,
         private: bool = True,
         ledger: Any = None,
@@ -52,17 +53,20 @@ class _DPClassifier(Scored, ClassifierMixin, DPEstimator):  # type: ignore[misc]
     def _model(self, count: int) -> Model:
         raise NotImplementedError
 
-    def fit(self, X: Any, y: Any = None) -> Any:
-        """Draw from the private posterior given X and y, or given a ``Data``, which may be on a cluster."""
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Draw from the private posterior given X and y, or given a ``Data``, which may be on a cluster.
+
+        `sample_weight` says how often each record counts; weights above `max_weight` are lowered to it.
+        """
         if isinstance(X, Data):
-            return self._fit_declared(declared_table(self, X, y))
+            return self._fit_declared(declared_table(self, X, y, sample_weight))
         table = features(self, X, y)
         labels = target_column(y, len(table))
         self.classes_ = _labels_of(y) if self.classes is None else np.array(sorted(self.classes))
         if len(self.classes_) < 2:
             raise InvalidArgument("y holds one class only; a classifier needs two: declare them with classes=")
         model = self._model(len(self.classes_))
-        self._fit(table, self._targets(labels), model, (0.0, len(self.classes_) - 1.0))
+        self._fit(table, self._targets(labels), model, (0.0, len(self.classes_) - 1.0), sample_weight)
         return self
 
     def _fit_declared(self, data: Data) -> Any:
@@ -137,9 +141,12 @@ class DPLogisticRegression(_DPClassifier):
     (True, True)
     """
 
-    def fit(self, X: Any, y: Any = None) -> Any:
-        """Draw from the private posterior given X and y, or given a ``Data``, which may be on a cluster."""
-        super().fit(X, y)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Draw from the private posterior given X and y, or given a ``Data``, which may be on a cluster.
+
+        `sample_weight` says how often each record counts; weights above `max_weight` are lowered to it.
+        """
+        super().fit(X, y, sample_weight)
         self.coef_ = self._mean_draw("beta")[None, :]
         self.intercept_ = self._mean_draw("intercept") if self.fit_intercept else np.zeros(1)
         return self
@@ -169,9 +176,12 @@ class DPSoftmaxRegression(_DPClassifier):
     1.0
     """
 
-    def fit(self, X: Any, y: Any = None) -> Any:
-        """Draw from the private posterior given X and y, or given a ``Data``, which may be on a cluster."""
-        super().fit(X, y)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Draw from the private posterior given X and y, or given a ``Data``, which may be on a cluster.
+
+        `sample_weight` says how often each record counts; weights above `max_weight` are lowered to it.
+        """
+        super().fit(X, y, sample_weight)
         count = len(self.classes_)
         self.coef_ = self._mean_draw("beta").reshape(count, -1)
         self.intercept_ = self._mean_draw("intercept") if self.fit_intercept else np.zeros(count)
@@ -180,7 +190,7 @@ class DPSoftmaxRegression(_DPClassifier):
     def _model(self, count: int) -> Model:
         return SoftmaxRegression(prior=self._prior(), intercept=self.fit_intercept, classes=count)
 
-    def _open_sampler(self) -> Any:
+    def _open_sampler(self, weighted: bool) -> Any:
         return SGLD()
 
 

@@ -44,12 +44,13 @@ def features(estimator: Any, X: Any, y: Any = "no_validation", reset: bool = Tru
     return checked
 
 
-def declared_table(estimator: Any, data: Data, y: Any) -> Data:
+def declared_table(estimator: Any, data: Data, y: Any, sample_weight: Any) -> Data:
     """Return a `Data` that takes the place of X and y; refuse what it declares itself."""
-    twice = [name for name in ("row_norm", "x_bounds", "public_n") if getattr(estimator, name) is not None]
-    if y is not None or twice:
-        name = "y" if y is not None else twice[0]
-        raise InvalidArgument(f"{name}: a Data declares it itself; leave it out of the estimator, or give X as a table")
+    given = {"y": y, "sample_weight": sample_weight}
+    given |= {name: getattr(estimator, name) for name in ("row_norm", "x_bounds", "public_n", "max_weight")}
+    twice = [name for name, value in given.items() if value is not None]
+    if twice:
+        raise InvalidArgument(f"{twice[0]}: a Data declares it itself; leave it out of the estimator, or give X as a table")
     if not data.public.has_target:
         raise InvalidArgument("X: this Data has no target")
     estimator.n_features_in_ = data.public.width

@@ -37,6 +37,7 @@ class _DPRegressor(Scored, RegressorMixin, DPEstimator):  # type: ignore[misc]
         sampler: Any = None,
         adjacency: str = "replace",
         public_n: int | None = None,
+        max_weight: float | None = None,
         chains: int = 1,
         private: bool = True,
         ledger: Any = None,
@@ -49,18 +50,22 @@ class _DPRegressor(Scored, RegressorMixin, DPEstimator):  # type: ignore[misc]
     def _model(self, bounds: tuple[float, float]) -> Model:
         raise NotImplementedError
 
-    def fit(self, X: Any, y: Any = None) -> Any:
-        """Draw from the private posterior given X and y, or given a ``Data``, which may be on a cluster."""
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Draw from the private posterior given X and y, or given a ``Data``, which may be on a cluster.
+
+        `sample_weight` says how often each record counts; weights above `max_weight` are lowered to it.
+        """
         if self.y_bounds is None:
             raise InvalidArgument(
                 "y_bounds must be declared, as public bounds of the target that were not learned from it"
             )
         bounds = target_bounds(self.y_bounds)
         if isinstance(X, Data):
-            self._fit_declared(declared_table(self, X, y), bounds)
+            self._fit_declared(declared_table(self, X, y, sample_weight), bounds)
         else:
             table = features(self, X, y)
-            self._fit(table, numbers(target_column(y, len(table))), self._model(bounds), bounds)
+            target = numbers(target_column(y, len(table)))
+            self._fit(table, target, self._model(bounds), bounds, sample_weight)
         self.coef_ = self._mean_draw("beta")
         self.intercept_ = float(self._mean_draw("intercept")[0]) if self.fit_intercept else 0.0
         return self
@@ -146,6 +151,7 @@ class DPLinearRegression(_DPRegressor):
         sampler: Any = None,
         adjacency: str = "replace",
         public_n: int | None = None,
+        max_weight: float | None = None,
         chains: int = 1,
         private: bool = True,
         ledger: Any = None,
@@ -176,7 +182,7 @@ class DPPoissonRegressor(_DPRegressor):
     def _model(self, bounds: tuple[float, float]) -> Model:
         return PoissonRegression(prior=self._prior(), intercept=self.fit_intercept)
 
-    def _open_sampler(self) -> Any:
+    def _open_sampler(self, weighted: bool) -> Any:
         return Barker(steps=5000)
 
     def __sklearn_tags__(self) -> Any:

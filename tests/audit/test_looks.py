@@ -21,6 +21,8 @@ FAR, ASIDE = 50.0, 0.01  # a predictor at which a probability is 0 or 1; an angl
 
 def plan_of(model, data, adjacency, epsilon=4.0, **newton):
     shares = [1.0] if data.public.max_weight is None else [0.5, 0.5]  # weights need two looks
+    if isinstance(model, dp.LinearRegression) and model.sigma is None:
+        shares = [0.25] * 4  # two of them show sigma
     return dp.plan(
         model, data.public, dp.Newton(shares=shares, **newton), epsilon=epsilon, delta=1e-5, adjacency=adjacency
     )
@@ -32,7 +34,9 @@ def query(plan, data, theta, quieter=1.0, quieter_curvature=1.0, seed=1, outer=F
     arguments = target_arguments(plan.model, data)
     names = ("rows", "columns", "has_target", "model", "intercept", "constants")
     of_table = {name: arguments[name] for name in names}
-    run = _core.NewtonRun(dim=settings.dim, seed=seed, weights=data._weights, **of_table)
+    if settings.clip.sigma is not None:
+        of_table["constants"] = (1.0, 0.0)  # as UnknownSigmaRun has it
+    run = _core.NewtonRun(dim=settings.coefficients, seed=seed, weights=data._weights, **of_table)
     outer = outer or settings.curvature == "outer"
     bounds = settings.bounds_of(outer)
     sigma, tau = settings.noise(settings.mu, bounds)
@@ -133,6 +137,7 @@ MODELS = {
     "logistic": (dp.LogisticRegression(), {}, (0, 1)),
     "logistic, intercept": (dp.LogisticRegression(intercept=True), {}, (0, 1)),
     "linear": (dp.LinearRegression(sigma=0.5), {}, (-50, 50)),
+    "linear, unknown sigma": (dp.LinearRegression(), {"y_bounds": (-50.0, 50.0)}, (-50, 50)),
     "huber": (dp.HuberRegression(sigma=0.5, intercept=True), {}, (-50, 50)),
     "poisson": (dp.PoissonRegression(), {"y_bounds": (0.0, 10.0)}, (0, 10)),
     "softmax": (dp.SoftmaxRegression(classes=3), {}, (0, 1, 2)),
@@ -149,7 +154,7 @@ MODELS = {
 @pytest.mark.parametrize("curvature", ["full", "diagonal", "outer"])
 def test_integers_of_random_and_extreme_neighbours_are_within_the_claim(name, adjacency, curvature, rng):
     model, facts, ends = MODELS[name]
-    if curvature == "outer" and isinstance(model, dp.SoftmaxRegression):
+    if curvature == "outer" and name in ("softmax", "softmax, intercept", "linear, unknown sigma"):
         curvature = "full"  # the other is refused
     plan, found = None, []
     for trial in range(60):
@@ -160,7 +165,8 @@ def test_integers_of_random_and_extreme_neighbours_are_within_the_claim(name, ad
         if name == "linear":
             y = rng.uniform(*ends, size=3)
         worlds = []
-        theta = rng.normal(size=model.dim(dp.Public(2, ("a", "b", "c"), True))) * 10.0 ** rng.uniform(-2, 2.5)
+        length = (3 + model.has_intercept) * (model.classes if isinstance(model, dp.SoftmaxRegression) else 1)
+        theta = rng.normal(size=length) * 10.0 ** rng.uniform(-2, 2.5)
         pairs = ([0, 2], [1, 2]) if adjacency == "replace" else ([0, 2], [2])
         for rows in pairs:
             data = dp.Data(x[rows], y[rows], row_norm=1.0, public_n=2, **facts)
@@ -196,7 +202,52 @@ def test_a_group_costs_its_most_records_and_the_worst_group_attains_it(adjacency
         assert np.linalg.norm(distance(group_worlds(adjacency, *sizes))) <= mu
 
 
-@pytest.mark.parametrize("name", [name for name in MODELS if "softmax" not in name])
+# Of each model: rows, outcomes and theta of the two records that are farthest apart, and of a third one.
+ALONG = math.sqrt(1.0 - ASIDE**2)
+APART = [[ALONG, ASIDE], [ALONG, -ASIDE], [0.0, 0.0]]  # nearly the same way; the second coordinate tells them apart
+SAME = [[1.0, 0.0], [1.0, 0.0], [0.0, 0.0]]
+WORST = {
+    "linear": (SAME, [50.0, -50.0, 0.0], [0.0, 0.0]),
+    "linear, unknown sigma": (SAME, [50.0, -50.0, 0.0], [0.0, 0.0]),
+    "huber, no intercept": (SAME, [0.5 * 1.3449999, -50.0, 0.0], [0.0, 0.0]),
+    "poisson": (SAME, [10.0, 0.0, 0.0], None),
+    "softmax": (APART, [0.0, 1.0, 2.0], [0.0, -FAR / ASIDE, 0.0, FAR / ASIDE, 0.0, 0.0]),
+    "probit": (APART, [0.0, 1.0, 1.0], [0.0, FAR / ASIDE]),
+    "counts, overdispersed": (SAME, [10.0, 0.0, 0.0], None),
+    "counts, nearly Poisson": (SAME, [10.0, 0.0, 0.0], None),
+}
+HUBER = dp.HuberRegression(sigma=0.5)
+
+
+@pytest.mark.parametrize("name", WORST)
+@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+def test_the_worst_pair_of_each_model_comes_near_the_claim(name, adjacency):
+    """Integers alone; where counts are clipped the pair is searched along the table, since the clip is planned."""
+    model, facts, _ = (HUBER, {}, None) if name.startswith("huber") else MODELS[name]
+    rows, outcomes, theta = WORST[name]
+    x, y, farthest = np.array(rows), np.array(outcomes), 0.0
+    for at in [theta] if theta is not None else [[eta, 0.0] for eta in np.linspace(-6.0, 6.0, 97)]:
+        worlds = []
+        for pair in ([0, 2], [1, 2]) if adjacency == "replace" else ([0, 2], [2]):
+            data = dp.Data(x[pair], y[pair], row_norm=1.0, public_n=2, **facts)
+            worlds.append(query(plan_of(model, data, adjacency), data, at))
+        farthest = max(farthest, float(np.linalg.norm(distance(worlds))))
+    mu = worlds[0][2]
+    print(f"{name}, {adjacency}: {farthest / mu:.4f} of the claim")
+    assert 0.9 * mu < farthest <= mu
+
+
+@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+def test_the_worst_coins_attain_the_claim(adjacency):
+    worlds = []
+    for x in ([1.0, 1.0], [0.0, 1.0]) if adjacency == "replace" else ([1.0, 1.0], [1.0]):
+        data = dp.Data(np.array(x), public_n=2)
+        worlds.append(query(plan_of(dp.BernoulliLogit(), data, adjacency), data, [-FAR]))
+    mu = worlds[0][2]
+    assert 0.999 * mu < np.linalg.norm(distance(worlds)) <= mu
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS if "softmax" not in name and "unknown" not in name])
 @pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
 @pytest.mark.parametrize("outer", [False, True])
 def test_weighted_records_are_within_the_claim(name, adjacency, outer, rng):

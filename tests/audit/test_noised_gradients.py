@@ -20,10 +20,12 @@ FAR, CLIP = 1000.0, 0.5
 TRIALS, CONFIDENCE, DELTA = 400_000, 1e-6, 1e-3
 
 
-def query(y, z, *, adjacency, sampling, batch_size=None, public_n=None, method=dp.SGLD):
+def query(y, z, *, adjacency, sampling, batch_size=None, public_n=None, method=dp.SGLD, weight=None):
     """Return the plan of one step with noise multiplier z, and the compiled run of it; lists in y are groups."""
     ids = np.repeat(np.arange(len(y)), [len(np.atleast_1d(g)) for g in y])
     groups = {"groups": ids} if any(isinstance(g, list) for g in y) else {}
+    if weight is not None:
+        groups |= {"sample_weight": np.full(len(ids), weight), "max_weight": 2.0}
     data = dp.Data(np.ones(len(ids)), np.concatenate([np.atleast_1d(g) for g in y]), public_n=public_n, **groups)
     n = data.public.size(adjacency)
     rate = 1.0 if batch_size is None else batch_size / n
@@ -76,6 +78,16 @@ PAIRS = {
         [[FAR] * 9, [-FAR, -FAR]],
         [[-FAR], [-FAR, -FAR]],
         {"adjacency": "replace", "sampling": "without_replacement", "batch_size": 1},
+    ),
+    "weights, full, replace": (  # without their weights these gradients would not reach the clip
+        [CLIP / 2, 0, 0],
+        [-CLIP / 2, 0, 0],
+        {"adjacency": "replace", "sampling": "full", "weight": 9.0},
+    ),
+    "weights, poisson, add_remove": (
+        [CLIP, 0, 0],
+        [0, 0],
+        {"adjacency": "add_remove", "sampling": "poisson", "batch_size": 1, "public_n": 2, "weight": 2.0},
     ),
     "without replacement": (
         [FAR, -FAR],

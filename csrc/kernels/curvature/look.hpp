@@ -4,8 +4,7 @@
 
 #include "kernels/curvature/outer_products.hpp"
 #include "kernels/curvature/terms.hpp"
-#include "kernels/gradient/gradient_norm.hpp"
-#include "kernels/gradient/gradient_sums.hpp"
+#include "kernels/gradient/block_gradient.hpp"
 
 PYDPMC_ISA_BEGIN
 
@@ -57,15 +56,18 @@ PYDPMC_INLINE F8 look_squares(const LookShape<Model>& shape, const Rows<Scalar>&
 }
 
 // The weights of the records at i; one that is not a number voids its record.
-PYDPMC_INLINE F8 look_weights(const double* weights, int64_t i, int here) noexcept {
+PYDPMC_INLINE F8 look_weights(const RowWeights& weights, int64_t i, int here) noexcept {
   if (!weights) return fill(1.0);
-  return gather([&](int k) PYDPMC_LAMBDA { return weights[i + (k < here ? k : 0)]; });
+  return gather([&](int k) PYDPMC_LAMBDA { return weights.of(i + (k < here ? k : 0)); });
 }
 
-// Sets q to the nearest integers of factor times ([1], x), and to zero beyond the last column.
+// Sets q to the nearest integers of factor times ([1], x), and to zero beyond the last column. Rows of four
+// or more columns are read in whole groups of four, which may spill over into the start of the next row of q:
+// it is written later.
 template <class Model, class Scalar>
 PYDPMC_INLINE void write_root(const LookShape<Model>& shape, const Scalar* row, double factor,
                               double* q) noexcept {
+  constexpr int narrow = native_lanes < 4 ? native_lanes : 4;
   const auto nearest = [](auto x) PYDPMC_LAMBDA { return (x + rounding_magic) - rounding_magic; };
   if (shape.shift) q[0] = nearest(factor);
   double* to = q + shape.shift;
@@ -75,45 +77,67 @@ PYDPMC_INLINE void write_root(const LookShape<Model>& shape, const Scalar* row, 
     const NativeF whole = nearest(scaled * load_native(row + j));
     *reinterpret_cast<UnalignedF*>(to + j) = whole;
   }
-  for (; j < shape.columns; ++j) to[j] = nearest(scaled * static_cast<double>(row[j]));
+  if (shape.columns < 4) {
+    for (; j < shape.columns; ++j) to[j] = nearest(scaled * static_cast<double>(row[j]));
+    return;
+  }
+  for (; j < shape.columns; j += narrow) {
+    const auto whole = nearest(scaled * widen<narrow>(row + j));
+    __builtin_memcpy(to + j, &whole, sizeof whole);
+  }
+  for (int k = shape.columns; k < j; ++k) to[k] = 0.0;
+}
+
+// What takes the terms of a block of records to the grids.
+struct LookBlock {
+  BlockFactors gradient;
+  alignas(64) double root[most_block_records];
+};
+
+// Bit r of the result is set if record r counts.
+template <class Model, class Scalar>
+PYDPMC_INLINE uint64_t look_block_factors(const Block<Scalar>& block, const Records& records, int64_t i,
+                                          const Prepared& p, const LookGrid& grid, LookBlock& to) noexcept {
+  uint64_t trusted = 0;
+  for (int r = 0; r < block.count; r += lanes) {
+    const Terms terms = terms_of(Model{}, load(block.eta + r), load(block.y + r), p, grid.limits);
+    const F8 weight = look_weights(records.weights, i + r, rest_of(r, block.count));
+    const F8 gradient = terms.r * weight, r2 = gradient * gradient;
+    const LookFactors factors =
+        look_factors(r2, grid.outer ? r2 : terms.h * weight, load(to.gradient.row2 + r), grid);
+    store(to.gradient.first + r, gradient * factors.scale);
+    for (int k = 0; k < lanes; ++k) to.root[r + k] = factors.root[k];
+    trusted |= uint64_t{factors.trusted} << r;
+  }
+  return trusted & ~uint64_t{0} >> (64 - block.count);
 }
 
 template <class Model, class Scalar>
 [[gnu::noinline]] void add_look(const ModelSpec& spec, const Table<Scalar>& table, const Records& records,
                                 const Prepared& p, int64_t begin, int64_t end, const LookGrid& grid,
                                 double* q, int64_t* sums, int64_t* products) noexcept {
+  static_assert(most_block_records <= look_block);
   const LookShape<Model> shape(spec);
+  const GradientShape<Model> of_gradient(spec, p);
+  Block<Scalar> block(table);
+  LookBlock factors;
   int64_t added = 0;
   for (int64_t i = 0; i < look_block * shape.width; ++i) q[i] = 0.0;
-  for (int64_t first = begin; first < end; first += look_block) {
-    const int64_t last = end - first < look_block ? end : first + look_block;
+  for (int64_t i = begin; i < end; i += block.most) {
+    block.move_to(table, i, end);
+    predict_block<Model>(table, p, block);
+    square_block(block, of_gradient, records.squares, i, factors.gradient.row2);
+    const uint64_t trusted = look_block_factors<Model>(block, records, i, p, grid, factors);
+    const int here = __builtin_popcountll(trusted);
+    added += here;
     int filled = 0;
-    for (int64_t i = first; i < last; i += lanes) {
-      const int here = rest_of(i, last);
-      Rows<Scalar> row;
-      consecutive_rows(table, i, here, row);
-      const Terms terms = terms_of(Model{}, predict<Model>(row, table.columns, p),
-                                   targets<Model>(row, table.columns), p, grid.limits);
-      const F8 weight = look_weights(records.weights, i, here), r = terms.r * weight, r2 = r * r;
-      const F8 row2 = look_squares(shape, row, i, here, records.squares);
-      const LookFactors factors = look_factors(r2, grid.outer ? r2 : terms.h * weight, row2, grid);
-      double gradient[lanes];
-      store(gradient, r * factors.scale);
-      const unsigned trusted = factors.trusted & ((1u << here) - 1);
-      added += __builtin_popcount(trusted);
-      for (int k = 0; k < lanes; ++k) {
-        if (!(trusted >> k & 1)) continue;
-        if (shape.shift) add_scalar(sums, gradient[k]);
-        write_root(shape, row[k], factors.root[k], q + filled++ * shape.width);
-      }
-      if constexpr (Model::has_slopes) {
-        if (trusted == 255) {
-          add_rows(sums + shape.shift, row, nullptr, gradient, shape.columns, fetch_nothing);
-        } else {
-          for (int k = 0; k < lanes; ++k)
-            if (trusted >> k & 1) add_row(sums + shape.shift, row[k], nullptr, gradient[k], shape.columns);
-        }
-      }
+    for (int r = 0; r < block.count; ++r)
+      if (trusted >> r & 1) write_root(shape, block.row(r), factors.root[r], q + filled++ * shape.width);
+    if (here == block.count) {
+      add_rows_of(block, of_gradient, factors.gradient, sums);
+    } else {
+      for (int r = 0; r < block.count; ++r)
+        if (trusted >> r & 1) of_gradient.add1(sums, block.row(r), factors.gradient.first[r], 0.0);
     }
     add_outer_products(q, filled, shape.dim, shape.width, grid.tiles, products);
   }

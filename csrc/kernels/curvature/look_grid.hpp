@@ -32,8 +32,8 @@ struct LookGrid {
 };
 
 // The number of records whose outer products are added in doubles before they move to 64-bit integers. The
-// norm of a record's integers is below 2^23, so these sums stay below 2^53 and every operation is exact.
-constexpr int look_block = 128;
+// norm of a record's integers is below 2^22.5, so these sums stay below 2^51 and every operation is exact.
+constexpr int look_block = 64;
 constexpr double longest_root = 0x1p22;
 
 // Rows of integers are padded to a multiple of this.

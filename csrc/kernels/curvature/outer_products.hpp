@@ -3,11 +3,12 @@
 #pragma once
 
 #include "kernels/curvature/look_grid.hpp"
+#include "kernels/gradient/group.hpp"
 #include "simd/lanes.hpp"
 
 PYDPMC_ISA_BEGIN
 
-constexpr int tile_rows = 4;
+constexpr int tile_rows = native_lanes == 8 ? 8 : 4;  // half of the registers hold sums
 constexpr int tile_vectors = 2;
 constexpr int tile_columns = tile_vectors * native_lanes;
 
@@ -19,47 +20,66 @@ PYDPMC_INLINE NativeF multiply_add(NativeF a, NativeF b, NativeF sum) noexcept {
 #endif
 }
 
-// Adds entries (i .. i+3, j ..) of the sum over `rows` rows of `width` numbers.
-template <int vectors>
+// to[0 ..] += total, of integers below 2^51.
+PYDPMC_INLINE void add_whole(NativeF total, int64_t* to) noexcept {
+  const NativeU magic = (NativeU)(NativeF{} + rounding_magic);
+  UnalignedU* sums = reinterpret_cast<UnalignedU*>(to);
+  *sums = *sums + ((NativeU)(total + rounding_magic) - magic);
+}
+
+// Adds entries (i .. i+height-1, j ..) of the sum over `rows` rows of `width` numbers.
+template <int height, int vectors>
 PYDPMC_INLINE void add_tile(const double* q, int rows, int64_t width, int i, int j,
                             int64_t* products) noexcept {
-  NativeF total[tile_rows][vectors] = {};
+  NativeF total[height][vectors] = {};
   for (int k = 0; k < rows; ++k, q += width) {
     NativeF right[vectors];
 #pragma GCC unroll 4
     for (int v = 0; v < vectors; ++v) right[v] = load_native(q + j + v * native_lanes);
-#pragma GCC unroll 4
-    for (int r = 0; r < tile_rows; ++r) {
+#pragma GCC unroll 8
+    for (int r = 0; r < height; ++r) {
       const NativeF left = NativeF{} + q[i + r];
 #pragma GCC unroll 4
       for (int v = 0; v < vectors; ++v) total[r][v] = multiply_add(left, right[v], total[r][v]);
     }
   }
-  for (int r = 0; r < tile_rows; ++r)
-    for (int v = 0; v < vectors; ++v) {
-      int64_t* to = products + (i + r) * width + j + v * native_lanes;
-      for (int lane = 0; lane < native_lanes; ++lane) to[lane] += static_cast<int64_t>(total[r][v][lane]);
-    }
+#pragma GCC unroll 8
+  for (int r = 0; r < height; ++r)
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; ++v)
+      add_whole(total[r][v], products + (i + r) * width + j + v * native_lanes);
 }
 
-// Whether any entry (i .. i+3, j .. j+count-1) is wanted.
+// Whether any entry (i .. i+height-1, j .. j+count-1) is wanted.
+template <int height>
 PYDPMC_INLINE bool wanted(const uint8_t* tiles, int64_t width, int i, int j, int count) noexcept {
   if (!tiles) return true;
   bool any = false;
-  for (int k = j / 4; k <= (j + count - 1) / 4; ++k) any |= tiles[i / 4 * (width / 4) + k] != 0;
+  for (int l = i / 4; l < (i + height) / 4; ++l)
+    for (int k = j / 4; k <= (j + count - 1) / 4; ++k) any |= tiles[l * (width / 4) + k] != 0;
   return any;
 }
 
-// Adds all tiles that touch the upper triangle of the first `dim` columns.
+// Adds the tiles of rows i .. i+height-1 that touch the upper triangle.
+template <int height>
+PYDPMC_INLINE void add_tiles_of_rows(const double* q, int rows, int dim, int64_t width, const uint8_t* tiles,
+                                     int i, int64_t* products) noexcept {
+  int j = i / native_lanes * native_lanes;
+  for (; j + tile_columns <= width && j < dim; j += tile_columns)
+    if (wanted<height>(tiles, width, i, j, tile_columns))
+      add_tile<height, tile_vectors>(q, rows, width, i, j, products);
+  for (; j + native_lanes <= width && j < dim; j += native_lanes)
+    if (wanted<height>(tiles, width, i, j, native_lanes)) add_tile<height, 1>(q, rows, width, i, j, products);
+}
+
+// Adds all tiles that touch the upper triangle of the first `dim` columns; of the last rows, half as many at
+// once if that is enough.
 inline void add_outer_products(const double* q, int rows, int dim, int64_t width, const uint8_t* tiles,
                                int64_t* products) noexcept {
-  for (int i = 0; i < dim; i += tile_rows) {
-    int j = i / native_lanes * native_lanes;
-    for (; j + tile_columns <= width && j < dim; j += tile_columns)
-      if (wanted(tiles, width, i, j, tile_columns)) add_tile<tile_vectors>(q, rows, width, i, j, products);
-    for (; j + native_lanes <= width && j < dim; j += native_lanes)
-      if (wanted(tiles, width, i, j, native_lanes)) add_tile<1>(q, rows, width, i, j, products);
-  }
+  int i = 0;
+  for (; i + 4 < dim; i += tile_rows)
+    add_tiles_of_rows<tile_rows>(q, rows, dim, width, tiles, i, products);
+  if (i < dim) add_tiles_of_rows<4>(q, rows, dim, width, tiles, i, products);
 }
 
 PYDPMC_ISA_END

@@ -27,7 +27,7 @@ static_assert(tile_size(64) == largest_tile && tile_size(longest_tile_row) <= la
 inline bool sums_chains_at_once(const ModelSpec& model, const Records& records) noexcept {
   const Facts& facts = facts_of(model.kind);
   return !model.own && facts.has_slopes && facts.has_target && !facts.has_classes && !records.group_start &&
-         (records.coded || records.columns <= longest_tile_row);
+         !records.weights && (records.coded || records.columns <= longest_tile_row);
 }
 
 // The number of doubles of a copy of all records by tiles, or 0 if a run should have none: beyond the caches

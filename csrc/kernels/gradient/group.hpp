@@ -85,12 +85,12 @@ PYDPMC_INLINE double onto_grid(double norm2, const GradientGrid& grid) noexcept 
   return (norm > grid.clip ? grid.clip / norm : 1.0) * grid.per_unit;
 }
 
-// Adds factor_of(norm^2) times the gradients of row_of(0) .. row_of(count-1) to sums[0 .. dim-1]; returns how
-// many had a finite norm and were added.
-template <class Model, class Scalar, class RowOf, class FactorOf, class Sum>
+// Adds factor_of(norm^2) times the gradients of row_of(0) .. row_of(count-1), each times weight_of its place,
+// to sums[0 .. dim-1]; returns how many had a finite norm and were added.
+template <class Model, class Scalar, class RowOf, class WeightOf, class FactorOf, class Sum>
 inline int64_t add_gradients(const ModelSpec& spec, const Table<Scalar>& table, const Prepared& p,
-                             const RowOf& row_of, int64_t count, const FactorOf& factor_of,
-                             Sum* sums) noexcept {
+                             const RowOf& row_of, const WeightOf& weight_of, int64_t count,
+                             const FactorOf& factor_of, Sum* sums) noexcept {
   const int columns = table.columns, shift = spec.intercept ? 1 : 0;
   const double* centre = Model::has_target || !Model::has_slopes ? nullptr : p.slopes;
   const bool extra = Model::has_slopes && spec.dim > columns + shift;
@@ -104,6 +104,8 @@ inline int64_t add_gradients(const ModelSpec& spec, const Table<Scalar>& table, 
     store(first, score.first);
     store(second, score.second);
     for (int k = 0; k < here; ++k) {
+      first[k] *= weight_of(i + k);
+      second[k] *= weight_of(i + k);
       const bool uses_second = !Model::has_slopes || extra;
       const double row2 = Model::has_slopes ? squared_norm(row[k], centre, columns) + shift : 1.0;
       const double second2 = uses_second ? second[k] * second[k] : 0.0;

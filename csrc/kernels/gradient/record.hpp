@@ -53,21 +53,29 @@ struct GradientShape {
   }
 };
 
+// The scores of eight records, times their weights.
+PYDPMC_INLINE Score weighted(const Score& score, const int64_t (&id)[lanes],
+                             const RowWeights& weights) noexcept {
+  const F8 weight = gather([&](int k) PYDPMC_LAMBDA { return weights.of(id[k]); });
+  return {score.first * weight, score.second * weight};
+}
+
 // Adds the clipped gradients of the records of a batch to sums[0 .. dim-1]; returns how many had a finite
 // norm and were added.
 template <class Model, class Scalar>
 [[gnu::noinline]] int64_t add_record_gradients(const ModelSpec& spec, const Table<Scalar>& table,
-                                               const RowSquares& squares, const Prepared& p,
-                                               const Batch& batch, const GradientGrid& grid,
-                                               int64_t* sums) noexcept {
+                                               const RowSquares& squares, const RowWeights& weights,
+                                               const Prepared& p, const Batch& batch,
+                                               const GradientGrid& grid, int64_t* sums) noexcept {
   const GradientShape<Model> shape(spec, p);
   RowQueue<Scalar> queue(table, squares, batch);
   int64_t added = 0;
   for (int64_t i = 0; i < batch.count; i += lanes) {
     queue.advance(i);
     const EightRows<Scalar>&now = queue.now(), &fetch = queue.ahead();
-    const Score score = Model::score(predict<Model>(now.row, table.columns, p, fetch),
-                                     targets<Model>(now.row, table.columns), p);
+    Score score = Model::score(predict<Model>(now.row, table.columns, p, fetch),
+                               targets<Model>(now.row, table.columns), p);
+    if (weights) score = weighted(score, now.id, weights);
     const F8 second2 = !Model::has_slopes || shape.extra ? score.second * score.second : fill(0.0);
     const F8 scale =
         clipped_scale(shape.row_squares(now.row, now.id, squares), score.first * score.first, second2, grid);

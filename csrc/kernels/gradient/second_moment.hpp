@@ -66,9 +66,9 @@ PYDPMC_INLINE int64_t add_gradient_and_moments(int dim, double* gradient, const 
 }
 
 template <class Model, class Scalar>
-inline void add_moments(const ModelSpec& spec, const Table<Scalar>& table, const Prepared& p,
-                        const Batch& batch, const GradientGrid& grid, const MomentGrid& moments,
-                        int64_t* sums) noexcept {
+inline void add_moments(const ModelSpec& spec, const Table<Scalar>& table, const RowWeights& weights,
+                        const Prepared& p, const Batch& batch, const GradientGrid& grid,
+                        const MomentGrid& moments, int64_t* sums) noexcept {
   const double* centre = Model::has_target || !Model::has_slopes ? nullptr : p.slopes;
   double gradient[most_moment_dim];
   int64_t added = 0;
@@ -82,7 +82,8 @@ inline void add_moments(const ModelSpec& spec, const Table<Scalar>& table, const
     store(first, score.first);
     store(second, score.second);
     for (int k = 0; k < here; ++k) {
-      write_gradient<Model>(spec, row[k], centre, first[k], second[k], gradient);
+      const double weight = weights.of(batch.at(i + k));
+      write_gradient<Model>(spec, row[k], centre, first[k] * weight, second[k] * weight, gradient);
       added += add_gradient_and_moments(spec.dim, gradient, grid, moments, sums);
     }
   }
@@ -95,7 +96,8 @@ inline void moment_sums(const ModelSpec& spec, const Records& records, const dou
                         int64_t* sums) noexcept {
   with_types(spec, records, [&]<class Model, class Scalar>(Model, const Table<Scalar>& table) {
     if constexpr (!Model::has_classes)
-      add_moments<Model>(spec, table, Model::prepare(spec, theta, slopes), batch, grid, moments, sums);
+      add_moments<Model>(spec, table, records.weights, Model::prepare(spec, theta, slopes), batch, grid,
+                         moments, sums);
   });
 }
 

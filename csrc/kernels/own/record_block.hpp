@@ -64,7 +64,8 @@ class RecordBlock {
                  [&](int64_t k, bool made) { out[k] = made ? out_[k] : not_a_number; });
   }
 
-  // Calls use(k, gradient) for each record that is not void and whose gradient was computed.
+  // Calls use(k, gradient) for each record that is not void and whose gradient was computed; `use` may write
+  // to it.
   template <class Use>
   PYDPMC_INLINE void gradients(const double* theta, const Use& use) noexcept {
     written(model_.gradient, model_.gradient_user, dim_, theta, use);

@@ -18,6 +18,10 @@ PYDPMC_INLINE int64_t add_clipped(const double* gradient, int dim, const Gradien
   return 1;
 }
 
+PYDPMC_INLINE void multiply_by(double* gradient, int dim, double weight) noexcept {
+  for (int j = 0; j < dim; ++j) gradient[j] *= weight;
+}
+
 template <class Scalar, class Use>
 PYDPMC_INLINE void for_each_gradient(const ModelSpec& spec, const Records& records,
                                      const Table<Scalar>& table, const double* theta, double* scratch,
@@ -32,7 +36,10 @@ PYDPMC_INLINE void for_each_gradient(const ModelSpec& spec, const Records& recor
   for (int64_t i = 0; i < batch.count; i += block.room()) {
     const int64_t here = std::min(block.room(), batch.count - i);
     block.load([&](int64_t k) PYDPMC_LAMBDA { return batch.at_or_after(i + k); }, here);
-    block.gradients(theta, use);
+    block.gradients(theta, [&](int64_t k, double* gradient) PYDPMC_LAMBDA {
+      if (records.weights) multiply_by(gradient, spec.dim, records.weights.of(batch.at(i + k)));
+      use(k, gradient);
+    });
   }
 }
 
@@ -50,7 +57,8 @@ inline int64_t add_user_groups(const ModelSpec& spec, const Records& records, co
     for (int64_t row = begin; row < end; row += block.room()) {
       const int64_t here = std::min(block.room(), end - row);
       block.load([&](int64_t k) PYDPMC_LAMBDA { return std::min(row + k, end - 1); }, here);
-      block.gradients(theta, [&](int64_t, const double* gradient) {
+      block.gradients(theta, [&](int64_t k, double* gradient) {
+        if (records.weights) multiply_by(gradient, spec.dim, records.weights.of(row + k));
         if (squared_norm(gradient, nullptr, spec.dim) <= largest_group_square)
           for (int j = 0; j < spec.dim; ++j) total[j] += gradient[j];
       });

@@ -52,6 +52,7 @@ class CellSums:
                 group_start=self._data._group_start,
                 squares=self._data.row_squares(),
                 coded=self._data._coded,
+                **_weights(self._data),
             )
         )
         if self._kind == "query":

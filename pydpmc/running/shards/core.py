@@ -13,7 +13,7 @@ from .cell import Sums, cell_sums
 from .nuts import NutsSteps
 
 HEADROOM = 2.0**61
-KNOWN = {"columns", "has_target", "model", "intercept", "constants", "prior", "group_start", "squares"}
+KNOWN = {"columns", "has_target", "model", "intercept", "constants", "prior", "group_start", "squares", "weights"}
 
 
 class Session(Protocol):

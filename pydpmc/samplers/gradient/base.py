@@ -151,7 +151,8 @@ class GradientSampler(Sampler):
         ``"poisson"``, ``"without_replacement"`` (replace only) or ``"full"``.
     clip
         Bound L on the norm of the gradient of one record, or of the sum of a group; by default the model's Lipschitz
-        constant, times ``max_group_size`` if that is declared.
+        constant, times ``max_group_size`` and ``max_weight`` if these are declared. It bounds the gradient times the
+        weight of the record.
     w, n0
         Tempering weight of the likelihood, or the effective number of records, n0 = w n. A network may have a weight
         above 1, a cold posterior; for all other models it is at most 1.
@@ -159,6 +160,7 @@ class GradientSampler(Sampler):
 
     core_name: ClassVar[str]
     supports_groups: ClassVar[bool] = False  # docs/privacy/groups.md names the samplers with a proof
+    supports_weights: ClassVar[bool] = True  # lemma 5 of docs/privacy/sgld.md
     steps: int | None = None
     step_size: float | Schedule | None = None
     batch_size: int | None = None

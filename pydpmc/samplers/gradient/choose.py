@@ -151,7 +151,8 @@ def largest_curvature(request: Request) -> float | None:
     records = request.public.records_per_unit
     if smoothness is None or request.n is None or records is None:
         return None
-    return request.w * request.n * records * smoothness + float(request.model.prior_precision(request.public).max())
+    counted = request.n * records * (request.public.max_weight or 1.0)  # every record of the largest weight
+    return request.w * counted * smoothness + float(request.model.prior_precision(request.public).max())
 
 
 def _batch(request: Request, step_size: float) -> tuple[str, int]:

@@ -209,18 +209,21 @@ class NewtonRun:
         """Return the looks at curvatures, and what the one at outer products says of gradients alone.
 
         Its trace, over that of the gradients' covariance if all weights were 1, is the design effect: the mean of
-        squared weights over the mean of weights. Its noise counts against us, up to the largest that there can be.
+        squared weights over the mean of weights, at most the largest weight unless the look surely shows more. Its
+        entries show how the effect differs between directions (`GaussianFeatures.scores`).
         """
         assert self._surrogate is not None
         most, last = self._settings.public.max_weight, looks[-1]
         assert most is not None
-        self._surrogate.design = most
+        self._surrogate.design, self._surrogate.outer = most, None
         if not last.outer:
             return looks
         self._surrogate.fit(looks[:-1])
-        seen = float(np.trace(last.curvature)) + last.tau * math.sqrt(len(last.theta))
-        effect = seen / max(float(np.trace(self._surrogate.covariance(last.theta))), 1e-300)
-        self._surrogate.design = min(max(effect, LEAST_DESIGN * most), most)
+        implied = max(float(np.trace(self._surrogate.covariance(last.theta))), 1e-300)
+        effect, error = float(np.trace(last.curvature)) / implied, last.tau * math.sqrt(len(last.theta)) / implied
+        if effect - most < FAR_OFF * error:
+            effect = min(effect, most)
+        self._surrogate.design, self._surrogate.outer = max(effect, LEAST_DESIGN * most), last
         return [*looks[:-1], blank(last)]
 
     def _features(self) -> GaussianFeatures:

@@ -83,7 +83,18 @@ def test_weights_cannot_be_changed_and_are_part_of_what_a_ledger_knows():
 OTHERS = (*samplers.ALL, *samplers.CONDITIONAL, *samplers.NOT_PRIVATE, dp.ConjugateSample)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in OTHERS if kind is not dp.Newton])
+TAKE_WEIGHTS = (dp.Newton, dp.SGLD, dp.SGHMC, dp.SGNHT, dp.SGFS, dp.DPVI)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in OTHERS if kind not in TAKE_WEIGHTS])
 def test_samplers_without_a_proof_refuse_weights(kind):
     with pytest.raises(UnsupportedEventError, match=r"sample_weight: .* has no proof for weighted records; use Newton"):
         dp.plan(dp.LogisticRegression(), weighted([1.0] * 6).public, kind(), epsilon=1.0, delta=1e-6)
+
+
+def test_the_planner_compares_samplers_that_take_weights():
+    public = dp.Public(n=20_000, columns=("a", "b"), has_target=True, row_norm=1.0, max_weight=2.0)
+    table = dp.plan(dp.LogisticRegression(), public, epsilon=1.0, delta=1e-6).comparison
+    usable = {type(one.sampler) for one in table.candidates if one.outlook is not None}
+    assert usable
+    assert usable <= set(TAKE_WEIGHTS)

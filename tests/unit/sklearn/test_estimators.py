@@ -28,6 +28,7 @@ from pydpmc.sklearn import (
 QUICK = dp.Barker(steps=60, scale=1e-4)
 REFUSES_RECORDS = "check_supervised_y_no_nan"  # asks for an error that one record decides; see tests/neighbours
 ACCURACY = ("check_classifiers_train", "check_regressors_train")
+WEIGHED = {"sampler": dp.SGLD(steps=20, step_size=1e-5, clip=1.0), "max_weight": 100.0}
 
 
 def estimators(**options):
@@ -46,6 +47,15 @@ CHECKS = [
     for instance in estimators()
     for estimator, check in estimator_checks_generator(instance)
     if not (is_regressor(estimator) and getattr(check, "func", check).__name__ == REFUSES_RECORDS)
+    and "sample_weight" not in getattr(check, "func", check).__name__
+]
+# Equal predictions of two fits are asked for, whose noise differs: see the test of weights below.
+NOT_OF_NOISE = "check_sample_weight_equivalence"
+OF_WEIGHTS = [
+    pytest.param(estimator, check, id=f"{type(estimator).__name__}-{name}")
+    for instance in estimators(**WEIGHED)[:-1]
+    for estimator, check in estimator_checks_generator(instance)
+    if "sample_weight" in (name := getattr(check, "func", check).__name__) and not name.startswith(NOT_OF_NOISE)
 ]
 
 
@@ -53,6 +63,27 @@ CHECKS = [
 @pytest.mark.parametrize(("estimator", "check"), CHECKS)
 def test_the_contract_of_scikit_learn(estimator, check):
     check(estimator)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("estimator", "check"), OF_WEIGHTS)
+def test_the_contract_of_scikit_learn_for_weights(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_weights_count_records_and_need_a_public_bound(rng):
+    x = rng.uniform(-1.0, 1.0, (4000, 2))
+    y = rng.integers(0, 2, 4000)
+    options = {"row_norm": 1.5, "classes": [0, 1], "epsilon": 5.0, "anyway": True, "random_state": 1}
+    weights = np.where(y == 1, 9.0, 0.0)  # only ones count
+    model = DPLogisticRegression(**options, sampler=dp.Newton(), max_weight=2.0).fit(x, y, sample_weight=weights)
+    assert model.predict(x).mean() > 0.99
+    assert DPLogisticRegression(**options, sampler=dp.Newton(), max_weight=2.0).fit(x, y).coef_.shape == (1, 2)
+    with pytest.raises(ValueError, match="sample_weight needs max_weight"):
+        DPLogisticRegression(**options).fit(x, y, sample_weight=weights)
+    with pytest.raises(ValueError, match="one weight per row"):
+        DPLogisticRegression(**options, max_weight=2.0).fit(x, y, sample_weight=weights[:-1])
 
 
 UNPROTECTED = [
