@@ -77,7 +77,7 @@ def dp_sgd(rate: float) -> Fit:
         noise = noise_of_steps(n, epsilon, steps)
         theta, total = np.zeros(dim), np.zeros(dim)
         for step in range(steps):
-            drawn = np.flatnonzero(rng.random(n) < BATCH / n)
+            drawn = rng.choice(n, rng.binomial(n, BATCH / n), replace=False, shuffle=False)  # a Poisson sample
             gradient = x[drawn].T @ (y[drawn] - expit(x[drawn] @ theta)) + noise * rng.normal(size=dim)
             theta = theta + rate * (gradient / BATCH - PENALTY / n * theta)
             total += theta * (step >= steps // 2)

@@ -11,7 +11,7 @@ inline void look_sums(const ModelSpec& spec, const Records& records, const doubl
   with_types(spec, records, [&]<class Model, class Scalar>(Model, const Table<Scalar>& table) {
     if constexpr (has_terms<Model>) {
       const Prepared p = Model::prepare(spec, theta, scratch);
-      double* q = scratch + prepared_size(spec);
+      double* q = from_cache_line(scratch + prepared_size(spec));
       if constexpr (Model::has_classes)
         add_softmax_look<Model>(spec, table, records, p, begin, end, grid, q, sums, products);
       else

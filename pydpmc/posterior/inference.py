@@ -196,6 +196,11 @@ def evidence(post: Posterior) -> Evidence:
         )
     if post.plan.get("sampler") == "Newton":
         return _untempered(post)
+    if (post.plan.get("public") or {}).get("max_weight") is not None:
+        raise InvalidArgument(
+            "draws of weighted records have no interval: their spread is that of the pseudo-posterior, not that of the "
+            "estimate over samples; use Newton, which looks at the covariance of weighted gradients"
+        )
     names, mean, known, pooled = tempered(post)
     return Evidence(names, mean, known, _skewness(post, pooled, known))
 

@@ -50,7 +50,9 @@ def declared_table(estimator: Any, data: Data, y: Any, sample_weight: Any) -> Da
     given |= {name: getattr(estimator, name) for name in ("row_norm", "x_bounds", "public_n", "max_weight")}
     twice = [name for name, value in given.items() if value is not None]
     if twice:
-        raise InvalidArgument(f"{twice[0]}: a Data declares it itself; leave it out of the estimator, or give X as a table")
+        raise InvalidArgument(
+            f"{twice[0]}: a Data declares it itself; leave it out of the estimator, or give X as a table"
+        )
     if not data.public.has_target:
         raise InvalidArgument("X: this Data has no target")
     estimator.n_features_in_ = data.public.width

@@ -86,7 +86,7 @@ def test_intervals_cover_on_weighted_data(probability, epsilon, adjacency):
         x, y, weights = sampled(probability, 20_000, rng)
         rows = fitted(x, y, weights, epsilon, seed, adjacency).interval(LEVEL).rows.values()
         low, high = (np.array([row[end] for row in rows]) for end in ("low", "high"))
-        hits.append((low <= TRUTH) & (TRUTH <= high))
+        hits.append((low <= TRUTH) & (high >= TRUTH))
         wider.append((high - low) / (2 * 1.6449 * sandwich(x, y, weights)[1]))
     share, each = np.mean(hits), np.mean(hits, axis=0)
     error = np.sqrt(LEVEL * (1 - LEVEL) / SETS)

@@ -24,8 +24,7 @@ struct LookShape {
 // The contributions of eight records: the scale that takes their gradients to the grid, the factor that takes
 // x to the integers of the curvature, and which records count.
 struct LookFactors {
-  F8 scale;
-  double root[lanes];
+  F8 scale, root;
   unsigned trusted;
 };
 
@@ -38,7 +37,7 @@ PYDPMC_INLINE LookFactors look_factors(F8 r2, F8 h, F8 row2, const LookGrid& gri
              select(fill(0.0) <= h, select(h <= fill(largest_square), scale, none), none), none);
   LookFactors factors;
   factors.scale = scale;
-  store(factors.root, square_root(bounded) * grid.per_root);
+  factors.root = square_root(bounded) * grid.per_root;
   factors.trusted = bits_of(fill(0.0) <= usable);
   return factors;
 }
@@ -106,7 +105,7 @@ PYDPMC_INLINE uint64_t look_block_factors(const Block<Scalar>& block, const Reco
     const LookFactors factors =
         look_factors(r2, grid.outer ? r2 : terms.h * weight, load(to.gradient.row2 + r), grid);
     store(to.gradient.first + r, gradient * factors.scale);
-    for (int k = 0; k < lanes; ++k) to.root[r + k] = factors.root[k];
+    store(to.root + r, factors.root);
     trusted |= uint64_t{factors.trusted} << r;
   }
   return trusted & ~uint64_t{0} >> (64 - block.count);
@@ -130,16 +129,19 @@ template <class Model, class Scalar>
     const uint64_t trusted = look_block_factors<Model>(block, records, i, p, grid, factors);
     const int here = __builtin_popcountll(trusted);
     added += here;
-    int filled = 0;
-    for (int r = 0; r < block.count; ++r)
-      if (trusted >> r & 1) write_root(shape, block.row(r), factors.root[r], q + filled++ * shape.width);
     if (here == block.count) {
+      for (int r = 0; r < here; ++r) write_root(shape, block.row(r), factors.root[r], q + r * shape.width);
       add_rows_of(block, of_gradient, factors.gradient, sums);
     } else {
-      for (int r = 0; r < block.count; ++r)
-        if (trusted >> r & 1) of_gradient.add1(sums, block.row(r), factors.gradient.first[r], 0.0);
+      double* next = q;
+      for (int r = 0; r < block.count; ++r) {
+        if (!(trusted >> r & 1)) continue;
+        write_root(shape, block.row(r), factors.root[r], next);
+        of_gradient.add1(sums, block.row(r), factors.gradient.first[r], 0.0);
+        next += shape.width;
+      }
     }
-    add_outer_products(q, filled, shape.dim, shape.width, grid.tiles, products);
+    add_outer_products(q, here, shape.dim, shape.width, grid.tiles, products);
   }
   remove_magic(sums, shape.dim, added);
 }

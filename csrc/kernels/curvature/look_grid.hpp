@@ -45,9 +45,14 @@ inline size_t look_width(int dim) noexcept {
 // The curvature is in the coefficients of one predictor; a softmax has several, all of the same rows.
 inline int curvature_dim(const ModelSpec& spec) noexcept { return spec.dim / spec.predictors; }
 
-// The number of doubles of scratch memory, for a prepared theta and a block of rows.
+// The number of doubles of scratch memory, for a prepared theta and a block of rows from a cache line on.
 inline size_t look_scratch(const ModelSpec& spec) noexcept {
-  return prepared_size(spec) + look_block * look_width(curvature_dim(spec)) + 8;
+  return prepared_size(spec) + look_block * look_width(curvature_dim(spec)) + 16;
+}
+
+inline double* from_cache_line(double* scratch) noexcept {
+  constexpr uintptr_t line = 64;
+  return reinterpret_cast<double*>((reinterpret_cast<uintptr_t>(scratch) + line - 1) / line * line);
 }
 
 // The loops over records of one instruction set. Adds to sums[0 .. dim-1] the gradients, and to

@@ -20,6 +20,9 @@ PYDPMC_INLINE NativeF multiply_add(NativeF a, NativeF b, NativeF sum) noexcept {
 #endif
 }
 
+// One number in all lanes. x - 0 is x and costs nothing, while x + 0 is not if x is -0.
+PYDPMC_INLINE NativeF everywhere(double x) noexcept { return x - NativeF{}; }
+
 // to[0 ..] += total, of integers below 2^51.
 PYDPMC_INLINE void add_whole(NativeF total, int64_t* to) noexcept {
   const NativeU magic = (NativeU)(NativeF{} + rounding_magic);
@@ -38,7 +41,7 @@ PYDPMC_INLINE void add_tile(const double* q, int rows, int64_t width, int i, int
     for (int v = 0; v < vectors; ++v) right[v] = load_native(q + j + v * native_lanes);
 #pragma GCC unroll 8
     for (int r = 0; r < height; ++r) {
-      const NativeF left = NativeF{} + q[i + r];
+      const NativeF left = everywhere(q[i + r]);
 #pragma GCC unroll 4
       for (int v = 0; v < vectors; ++v) total[r][v] = multiply_add(left, right[v], total[r][v]);
     }
@@ -77,8 +80,7 @@ PYDPMC_INLINE void add_tiles_of_rows(const double* q, int rows, int dim, int64_t
 inline void add_outer_products(const double* q, int rows, int dim, int64_t width, const uint8_t* tiles,
                                int64_t* products) noexcept {
   int i = 0;
-  for (; i + 4 < dim; i += tile_rows)
-    add_tiles_of_rows<tile_rows>(q, rows, dim, width, tiles, i, products);
+  for (; i + 4 < dim; i += tile_rows) add_tiles_of_rows<tile_rows>(q, rows, dim, width, tiles, i, products);
   if (i < dim) add_tiles_of_rows<4>(q, rows, dim, width, tiles, i, products);
 }
 

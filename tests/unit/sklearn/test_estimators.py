@@ -49,13 +49,14 @@ CHECKS = [
     if not (is_regressor(estimator) and getattr(check, "func", check).__name__ == REFUSES_RECORDS)
     and "sample_weight" not in getattr(check, "func", check).__name__
 ]
-# Equal predictions of two fits are asked for, whose noise differs: see the test of weights below.
-NOT_OF_NOISE = "check_sample_weight_equivalence"
+# The first asks for equal predictions of two fits, whose noise differs (see the test of weights below), the second for
+# an error that the weights of the records decide.
+NOT_ASKED = ("check_sample_weight_equivalence", "check_all_zero_sample_weights_error")
 OF_WEIGHTS = [
     pytest.param(estimator, check, id=f"{type(estimator).__name__}-{name}")
     for instance in estimators(**WEIGHED)[:-1]
     for estimator, check in estimator_checks_generator(instance)
-    if "sample_weight" in (name := getattr(check, "func", check).__name__) and not name.startswith(NOT_OF_NOISE)
+    if "sample_weight" in (name := getattr(check, "func", check).__name__) and not name.startswith(NOT_ASKED)
 ]
 
 

@@ -38,6 +38,8 @@ def query(model, data, theta, clip, sampler="sgld", weights="own", sd=SD):
         arguments["weights"] = weights
     shard = _core.ShardSums(_core.Target(**arguments, coded=data._coded))
     moments = {"moment_scale": [1.0 / clip], "moment_clip": [clip], "moments_noised": [1.0]}
+    moments |= {"noise_matrix": [0.5] * len(theta), "prior_precision": [1.0] * len(theta)}
+    moments |= {"weight": [1.0], "centred": [0.0], "heat": [1.0]}
     scale = moments if sampler == "sgfs" else {"friction": [0.0]}
     room = float(max(1, data.public.n))
     shard.start_queries(
@@ -63,11 +65,11 @@ def test_a_whole_weight_counts_the_record_so_often(model, storage, rng):
     weighted = dp.Data(x, y, sample_weight=weights, max_weight=3.0, **options)
     often = np.repeat(np.arange(57), weights)
     repeated = dp.Data(x[often], None if y is None else y[often], **options)
-    theta, clip = theta_of(model, weighted, rng), 100.0
+    theta, clip = theta_of(model, weighted, rng), 1000.0
     (found, unit), (wanted, same) = (query(model, data, theta, clip) for data in (weighted, repeated))
     assert unit == same
-    # A record's integers are rounded once with its weight, and once for every copy; products with the weight also round.
-    roundings = 0.5 * weights.sum() + 0.5 * 57 + 57 * 3.0 * clip * unit * 2.0**-50
+    # Integers are rounded once with a weight, and once for every copy; products with the weight also round.
+    roundings = 0.5 * weights.sum() + 0.5 * 57 + 57 * 3.0 * clip * unit * 2.0**-52
     assert max(abs(a - b) for a, b in zip(found, wanted, strict=True)) <= roundings
     assert max(abs(q) for q in found) > 100 * roundings
 

@@ -29,9 +29,9 @@ def test_the_clip_is_that_of_a_record_of_the_largest_weight(kind):
     plans = [dp.plan(dp.LogisticRegression(), facts, sampler, **BUDGET) for facts in (public, weighted)]
     assert plans[1].settings.clip == pytest.approx(3.0 * plans[0].settings.clip)
     assert plans[1].settings.forecast(dp.LogisticRegression(), weighted, 1).clipped_at_most == 0.0
-    # noise over clip, the price, is chosen for the budget: so noise grows with the bound
-    ratio = [float(plan.settings.noise.min()) / plan.settings.sensitivity for plan in plans]
-    assert ratio[1] == pytest.approx(ratio[0], rel=0.02)
+    multiplier = float(plans[1].settings.noise.min()) / plans[1].settings.clip  # the price is that of this clip
+    priced = plans[1].settings._noise_multipliers()[0].min()
+    assert priced == pytest.approx(multiplier * plans[1].settings.clip / plans[1].settings.sensitivity, rel=1e-9)
     assert plans[1].guarantee.epsilon(1e-6) <= 1.0
 
 
@@ -86,6 +86,8 @@ def test_chains_sample_from_the_posterior_of_weighted_records(kind):
     # 900 of weight 1 against 300 of weight 3: log-odds 0 with the information of 1800 records
     assert abs(drawn.mean()) < 6.0 * np.sqrt(4.0 / 1800)
     assert drawn.std() == pytest.approx(np.sqrt(4.0 / 1800), rel=0.35)
+    with pytest.raises(ValueError, match="draws of weighted records have no interval"):
+        post.interval(0.9)
 
 
 def test_weighted_records_in_cells_give_the_same_draws(rng):
