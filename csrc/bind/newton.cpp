@@ -95,9 +95,7 @@ class BoundNewtonRun {
   void stop() { run_->stop(); }
 
  private:
-  using Summing = std::vector<Int128> (NewtonRun::*)(const LookSpec&, const std::vector<double>&, int,
-                                                     int64_t);
-
+  template <class Summing>
   std::vector<Int128> without_lock(Summing sum, const std::vector<double>& theta, const LookSpec& spec,
                                    int threads, int64_t block) {
     check(spec, theta, threads, block);
