@@ -66,6 +66,7 @@ class PooledCurvature:
     link = plain()
     constant = None
     design = 1.0
+    outer = None
 
     def __init__(self, blocks: Sequence[int]) -> None:
         of = np.asarray(blocks)

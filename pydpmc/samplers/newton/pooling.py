@@ -20,6 +20,7 @@ from ...posterior.looks import Look
 from .curved import FLAT_ENOUGH, Curved, weight_of
 from .denoise import BY_CHANCE, MANY, denoised, shrink
 from .mixtures import MixturePrior
+from .spread import covariance_of_scores
 from .surrogate import GaussianFeatures, nonnegative
 
 if TYPE_CHECKING:
@@ -190,7 +191,7 @@ def _around(stack: _Stack, m: Floats, covariance: Floats | None, prior_precision
         chi_square = float((((each - u) ** 2).sum(axis=1) * weight).sum() / (dim * (stack.count - 1)))
         variance *= max(1.0, stack.beyond_chance(chi_square))
     r = weight @ v / weight.sum()
-    scores = surrogate.scores(m, misfit, LEAST * size / dim)
+    scores = covariance_of_scores(surrogate, m, misfit, LEAST * size / dim)
     if covariance is None:
         rough = curvature @ np.linalg.solve(scores + variance * eye, curvature)
         covariance = np.linalg.inv(rough + np.diag(prior_precision) + 1e-12 * size / dim * eye)

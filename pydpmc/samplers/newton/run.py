@@ -210,7 +210,7 @@ class NewtonRun:
 
         Its trace, over that of the gradients' covariance if all weights were 1, is the design effect: the mean of
         squared weights over the mean of weights, at most the largest weight unless the look surely shows more. Its
-        entries show how the effect differs between directions (`GaussianFeatures.scores`).
+        entries show how the effect differs between directions (`covariance_of_scores`).
         """
         assert self._surrogate is not None
         most, last = self._settings.public.max_weight, looks[-1]

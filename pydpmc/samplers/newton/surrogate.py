@@ -84,23 +84,6 @@ class GaussianFeatures:
         """Return the covariance of the gradient at the truth theta."""
         return self._second(theta, self.link.variance or self.link.curvature)
 
-    def scores(self, theta: Floats, misfit: Floats, least: float) -> Floats:
-        """Return the covariance of the gradient if the curvatures miss `misfit`: what the looks show of it.
-
-        Outer products of weighted gradients replace it, entry by entry as far as their noise allows (James, Stein), and
-        are widened by one standard deviation of the noise of their trace.
-        """
-        implied = nonnegative(self.covariance(theta) + misfit, least)
-        if self.outer is None:
-            return np.asarray(self.design * implied)
-        there = self.design * (self.covariance(self.outer.theta) + misfit)
-        beyond = self.released * (self.outer.curvature - there)
-        size = np.maximum(np.diag(there), least)
-        keep, _ = shrink(beyond, size, self.outer.tau**2 / 2.0)
-        seen = nonnegative(self.design * implied + keep * beyond, self.design * least)
-        noise = self.outer.tau * math.sqrt(len(theta)) / max(float(np.trace(seen)), 1e-300)
-        return np.asarray(seen * (1.0 + min(noise, 1.0)))
-
     def expected(self, at: Floats, truth: Floats) -> Floats:
         """Return the expected gradient at a point if the truth is another."""
         if self.link.primitive is not None:
