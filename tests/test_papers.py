@@ -16,9 +16,16 @@ SHOWN = {  # which scripts print the tables of which page
     "minami2016": ("minami2016",),
     "heikkila2019": ("heikkila2019", "heikkila2019_discrete"),
     "dpvi": ("dpvi",),
+    "regressions": ("regressions",),
     "li2019": ("li2019",),
 }
+<<<<<<< HEAD
 OTHERS = {"li2019": ("li2019_networks", "li2019_gan", "gan_baseline")}  # without `tables`
+=======
+OTHERS = {
+    "li2019": ("li2019_networks", "li2019_gan", "gan_baseline")
+}  # print tables of this page by themselves, without `tables`
+>>>>>>> 07171be (Print the table of private regressions from its JSON, as other pages do)
 
 
 def rows(lines: list[str]) -> list[str]:

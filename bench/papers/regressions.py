@@ -1,8 +1,9 @@
 """Logistic regression beside the peers: error and coverage over epsilon on four public tables.
 
-python regressions.py [--runs 10] [--tables adult ...] [--methods ...]   adds runs to regressions.json (resumable)
-python regressions.py --table                                            prints the tables of docs/papers/regressions.md
-python regressions.py --plot ../../docs/images/regressions.png           draws them (matplotlib)
+python regressions.py [--runs 10]      runs what regressions.json lacks (ten minutes of CPU time)
+python regressions.py --quick          one run on the two small tables, nothing is kept (a minute)
+python regressions.py --table          prints what is kept
+python regressions.py --plot DIRECTORY draws it (matplotlib)
 
 A run draws as many records as the table has, with replacement, so that the table is the population: its penalised fit
 is the truth of the coefficients, and the records that were not drawn are held out. Everything is under `replace` at
@@ -16,7 +17,6 @@ from __future__ import annotations
 import argparse
 import importlib
 import itertools
-import json
 import math
 import warnings
 from collections.abc import Callable
@@ -27,13 +27,13 @@ import erm
 import numpy as np
 import numpy.typing as npt
 from regression_tables import TABLES
+from results import Found, Results, command, markdown, mean_and_error, picture
 from scipy.special import expit
 
 import pydpmc as dp
 from pydpmc import accounting as acc
 
 Floats = npt.NDArray[np.float64]
-RESULTS = Path(__file__).with_suffix(".json")
 EPSILONS = (0.1, 0.3, 1.0, 3.0)
 DELTA = 1e-5
 SCALE = 20.0
@@ -44,15 +44,15 @@ BATCH, EPOCHS = 512, 20
 LEVEL = 0.9
 LEAST_P = 1e-9
 
-Found = tuple[Floats, Floats | None, Floats | None]  # estimate; ends of intervals
-Fit = Callable[[Floats, Floats, float, np.random.Generator], Found]
+Estimate = tuple[Floats, Floats | None, Floats | None]  # and ends of intervals
+Fit = Callable[[Floats, Floats, float, np.random.Generator], Estimate]
 
 
-def bare(theta: Floats) -> Found:
+def bare(theta: Floats) -> Estimate:
     return theta, None, None
 
 
-def non_private(x: Floats, y: Floats, epsilon: float, rng: np.random.Generator) -> Found:
+def non_private(x: Floats, y: Floats, epsilon: float, rng: np.random.Generator) -> Estimate:
     theta = erm.minimiser(x, y, PENALTY)
     p = expit(x @ theta)
     sd = np.sqrt(np.diag(np.linalg.inv((x.T * (p * (1.0 - p))) @ x + PENALTY * np.eye(len(theta)))))
@@ -71,7 +71,7 @@ def noise_of_steps(n: int, epsilon: float, steps: int) -> float:
 def dp_sgd(rate: float) -> Fit:
     """Return DP-SGD (Abadi et al. 2016): Poisson batches, clip 1 (rows have norm 1), the mean of the last half."""
 
-    def fit(x: Floats, y: Floats, epsilon: float, rng: np.random.Generator) -> Found:
+    def fit(x: Floats, y: Floats, epsilon: float, rng: np.random.Generator) -> Estimate:
         n, dim = x.shape
         steps = EPOCHS * n // BATCH
         noise = noise_of_steps(n, epsilon, steps)
@@ -89,7 +89,7 @@ def dp_sgd(rate: float) -> Fit:
 def diffprivlib(penalty: float) -> Fit:
     """Return diffprivlib's LogisticRegression: the vector mechanism of Chaudhuri et al. (2011), pure epsilon."""
 
-    def fit(x: Floats, y: Floats, epsilon: float, rng: np.random.Generator) -> Found:
+    def fit(x: Floats, y: Floats, epsilon: float, rng: np.random.Generator) -> Estimate:
         models = importlib.import_module("diffprivlib.models")
         model = models.LogisticRegression(epsilon=epsilon, data_norm=1.0, C=1.0 / penalty, fit_intercept=False)
         with warnings.catch_warnings():
@@ -103,7 +103,7 @@ def diffprivlib(penalty: float) -> Fit:
 def ours(make: Callable[[], object], **options: str) -> Fit:
     """Return a fit by one of our samplers, settings from the planner alone."""
 
-    def fit(x: Floats, y: Floats, epsilon: float, rng: np.random.Generator) -> Found:
+    def fit(x: Floats, y: Floats, epsilon: float, rng: np.random.Generator) -> Estimate:
         data = dp.Data(x, y, row_norm=1.0)
         budget = {"epsilon": epsilon, "delta": DELTA, "adjacency": "replace", **options}
         model = dp.LogisticRegression(prior=dp.Normal(scale=SCALE))
@@ -172,20 +172,23 @@ def population(table: str) -> tuple[Floats, Floats, Floats]:
     return x, y, erm.minimiser(x, y, PENALTY)
 
 
-def measure(tables: list[str], methods: list[str], runs: int) -> None:
-    results = json.loads(RESULTS.read_text()) if RESULTS.is_file() else {}
-    if "diffprivlib" in methods and (reason := missing_diffprivlib()):
+def measure(kept: Results, options: argparse.Namespace) -> None:
+    methods = list(METHODS)
+    if reason := missing_diffprivlib():
         print(f"diffprivlib is not run: {reason}", flush=True)
-        methods = [method for method in methods if method != "diffprivlib"]
-    for run, table in itertools.product(range(runs), tables):
+        methods.remove("diffprivlib")
+    names = ("fair", "abalone") if kept.quick else tuple(TABLES)
+    for run, table in itertools.product(range(1 if kept.quick else options.runs), names):
+        x, y, _ = population(table)
+        found = kept.found.setdefault(table, {"records": len(y), "columns": x.shape[1], "methods": {}})["methods"]
         for method in methods:
             for epsilon in EPSILONS if method != "without privacy" else (math.inf,):
-                where = results.setdefault(table, {}).setdefault(method, {}).setdefault(f"{epsilon:g}", {})
+                where = found.setdefault(method, {}).setdefault(f"{epsilon:g}", {})
                 for constant, fit in METHODS[method].items():
                     cell = where.setdefault(constant, [])
                     if len(cell) == run:
                         cell.append(one_run(fit, table, epsilon, run))
-        RESULTS.write_text(json.dumps(results, indent=1) + "\n")
+        kept.save()
         print(f"{table}: run {run} done", flush=True)
 
 
@@ -202,61 +205,55 @@ def best(cell: dict[str, list[dict[str, float]]]) -> list[dict[str, float]]:
     return max(cell.values(), key=lambda found: float(np.mean([run["accuracy"] for run in found])))
 
 
+def at(cells: Found, epsilon: float) -> list[dict[str, float]]:
+    """Return the runs at this epsilon; without privacy they are the same at all."""
+    return best(cells.get(f"{epsilon:g}") or cells["inf"])
+
+
 def shown(runs: list[dict[str, float]], name: str) -> str:
-    """Return a mean and its standard error; of coverage also how many runs had intervals, if not all had."""
+    """Return a mean and its standard error, and how many runs had a figure, if not all had."""
     values = [run[name] for run in runs if run[name] is not None]
     if not values:
         return "none"
-    error = np.std(values, ddof=1) / len(values) ** 0.5 if len(values) > 1 else 0.0
-    return f"{np.mean(values):.3f} ± {error:.3f}" + ("" if len(values) == len(runs) else f" ({len(values)} runs)")
+    return mean_and_error(values) + ("" if len(values) == len(runs) else f" ({len(values)} runs)")
 
 
-def print_table() -> None:
-    found = json.loads(RESULTS.read_text())
-    for table in (t for t in TABLES if t in found):
-        x, y, _ = population(table)
+def tables(found: Found) -> list[str]:
+    lines: list[str] = []
+    for table, of in found.items():
         for name, what in (("accuracy", "accuracy"), ("error", "error of a coefficient"), ("coverage", "coverage")):
-            print(f"\n| {table}, {len(y):,} x {x.shape[1]}: {what} | " + " | ".join(f"{e:g}" for e in EPSILONS) + " |")
-            print("|---" * (len(EPSILONS) + 1) + "|")
-            for method in (m for m in METHODS if m in found[table]):
-                cells = found[table][method]
-                if name == "coverage" and all(run["coverage"] is None for c in cells.values() for run in best(c)):
-                    continue
-                of = [best(cells.get(f"{e:g}") or cells["inf"]) for e in EPSILONS]
-                print(f"| {method} | " + " | ".join(shown(runs, name) for runs in of) + " |")
+            rows = []
+            for method in (m for m in METHODS if m in of["methods"]):
+                each = [at(of["methods"][method], epsilon) for epsilon in EPSILONS]
+                if name != "coverage" or any(run["coverage"] is not None for runs in each for run in runs):
+                    rows.append([method, *(shown(runs, name) for runs in each), str(min(map(len, each)))])
+            size = f"{table}, {of['records']:,} x {of['columns']}: {what}"
+            lines += [*markdown([size, *(f"{e:g}" for e in EPSILONS), "runs"], rows), ""]
+    return lines
 
 
-def plot(path: str) -> None:
-    import matplotlib as mpl
+def plot(found: Found, directory: Path) -> None:
+    names = (("accuracy", "accuracy"), ("error", "error of a coefficient"))
 
-    mpl.use("Agg")
-    import matplotlib.pyplot as plt
+    def draw(axes: npt.NDArray[np.object_]) -> None:
+        for k, (table, of) in enumerate(found.items()):
+            for axis, (name, what) in zip(axes[:, k], names, strict=True):
+                for method in (m for m in METHODS if m in of["methods"]):
+                    means = [np.mean([run[name] for run in at(of["methods"][method], e)]) for e in EPSILONS]
+                    axis.plot(EPSILONS, means, "o-", label=method)
+                axis.set(xscale="log", xlabel="epsilon", ylabel=what, title=table)
+            axes[1, k].set(yscale="log")
+        axes[0, 0].legend(fontsize=6)
 
-    found = json.loads(RESULTS.read_text())
-    figure, axes = plt.subplots(2, len(found), figsize=(3.2 * len(found), 5.6), constrained_layout=True, squeeze=False)
-    for k, (table, methods) in enumerate(found.items()):
-        for method in (m for m in METHODS if m in methods):
-            cells = [best(methods[method].get(f"{e:g}") or methods[method]["inf"]) for e in EPSILONS]
-            for axis, name in zip(axes[:, k], ("accuracy", "error"), strict=True):
-                axis.plot(EPSILONS, [np.mean([run[name] for run in runs]) for runs in cells], "o-", label=method)
-        for axis, name in zip(axes[:, k], ("accuracy", "error of a coefficient"), strict=True):
-            axis.set(xscale="log", xlabel="epsilon", ylabel=name, title=table)
-        axes[1, k].set(yscale="log")
-    axes[0, 0].legend(fontsize=6)
-    figure.savefig(path, dpi=110)
+    picture(directory / "regressions.png", draw, nrows=2, ncols=len(found), figsize=(3.2 * len(found), 5.6))
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=10)
-    parser.add_argument("--tables", nargs="+", choices=list(TABLES), default=list(TABLES))
-    parser.add_argument("--methods", nargs="+", choices=list(METHODS), default=list(METHODS))
-    parser.add_argument("--table", action="store_true")
-    parser.add_argument("--plot", metavar="PATH")
-    given = parser.parse_args()
-    if given.table:
-        print_table()
-    elif given.plot:
-        plot(given.plot)
-    else:
-        measure(given.tables, given.methods, given.runs)
+    command(
+        __file__,
+        __doc__,
+        measure,
+        tables,
+        plot,
+        arguments=lambda parser: parser.add_argument("--runs", type=int, default=10),
+    )
