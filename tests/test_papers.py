@@ -19,13 +19,7 @@ SHOWN = {  # which scripts print the tables of which page
     "regressions": ("regressions",),
     "li2019": ("li2019",),
 }
-<<<<<<< HEAD
 OTHERS = {"li2019": ("li2019_networks", "li2019_gan", "gan_baseline")}  # without `tables`
-=======
-OTHERS = {
-    "li2019": ("li2019_networks", "li2019_gan", "gan_baseline")
-}  # print tables of this page by themselves, without `tables`
->>>>>>> 07171be (Print the table of private regressions from its JSON, as other pages do)
 
 
 def rows(lines: list[str]) -> list[str]:

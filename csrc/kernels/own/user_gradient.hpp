@@ -27,19 +27,22 @@ PYDPMC_INLINE void for_each_gradient(const ModelSpec& spec, const Records& recor
                                      const Table<Scalar>& table, const double* theta, double* scratch,
                                      const Batch& batch, const Use& use) noexcept {
   RecordBlock<Scalar> block(spec, records, table, scratch);
+  const auto weighted_from = [&](int64_t i) PYDPMC_LAMBDA {
+    return [&, i](int64_t k, double* gradient) PYDPMC_LAMBDA {
+      if (records.weights) multiply_by(gradient, spec.dim, records.weights.of(batch.at(i + k)));
+      use(k, gradient);
+    };
+  };
   if (block.room() == 1) {
     for (int64_t i = 0; i < batch.count; i += waiting_records)
       block.single_gradients([&](int64_t k) PYDPMC_LAMBDA { return batch.at_or_after(i + k); },
-                             std::min(waiting_records, batch.count - i), theta, use);
+                             std::min(waiting_records, batch.count - i), theta, weighted_from(i));
     return;
   }
   for (int64_t i = 0; i < batch.count; i += block.room()) {
     const int64_t here = std::min(block.room(), batch.count - i);
     block.load([&](int64_t k) PYDPMC_LAMBDA { return batch.at_or_after(i + k); }, here);
-    block.gradients(theta, [&](int64_t k, double* gradient) PYDPMC_LAMBDA {
-      if (records.weights) multiply_by(gradient, spec.dim, records.weights.of(batch.at(i + k)));
-      use(k, gradient);
-    });
+    block.gradients(theta, weighted_from(i));
   }
 }
 

@@ -101,7 +101,8 @@ def test_weighted_records_in_cells_give_the_same_draws(rng):
         np.testing.assert_array_equal(*draws)
 
 
-def test_own_models_and_batches_read_weights(rng):
+@pytest.mark.parametrize("one_by_one", [False, True])
+def test_own_models_and_batches_read_weights(one_by_one, rng):
     """A model of one's own beside the built-in one, on batches: the same integers, so the same draws."""
     x, y = rng.normal(size=(200, 3)), rng.integers(0, 2, 200).astype(float)
 
@@ -116,7 +117,7 @@ def test_own_models_and_batches_read_weights(rng):
     weights = rng.uniform(0.0, 3.0, 200)
     data = table(x, y, weights)
     found = []
-    own = dp.models.from_numpy(log_lik, grad, parameters={"beta": 3}, prior=dp.Normal())
+    own = dp.models.from_numpy(log_lik, grad, parameters={"beta": 3}, prior=dp.Normal(), record_by_record=one_by_one)
     sampler = dp.SGLD(steps=30, sampling="poisson", batch_size=40, clip=3.0, step_size=1e-3)
     for model in (dp.LogisticRegression(), own):
         plan = dp.plan(model, data.public, sampler)
