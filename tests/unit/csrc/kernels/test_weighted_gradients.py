@@ -122,7 +122,7 @@ def test_a_group_adds_the_clipped_sum_of_its_weighted_records(model, rng):
                 model,
                 dp.Data(x[k : k + 1], None if y is None else y[k : k + 1]),
                 theta,
-                100.0,
+                1e5,
                 weights=weights[k : k + 1],
             )
             for k in range(len(ids))
@@ -132,7 +132,7 @@ def test_a_group_adds_the_clipped_sum_of_its_weighted_records(model, rng):
     records = np.array(each, dtype=np.longdouble) / np.array(unit, dtype=np.longdouble)[:, None]
     sums = np.array([records[ids == g].sum(axis=0) for g in range(9)])
     norms = np.sqrt((sums**2).sum(axis=1))
-    for clip in (100.0, float(np.median(norms))):
+    for clip in (1e5, float(np.median(norms))):
         found, unit = query(model, grouped, theta, clip)
         wanted = (sums * np.minimum(1.0, clip / norms)[:, None]).sum(axis=0)
         assert np.abs(np.array(found, dtype=np.longdouble) / unit - wanted).max() < 1e-6
@@ -145,7 +145,7 @@ def test_codes_and_rows_of_few_bits_read_the_same_weights(intercept, rng):
     x = np.hstack([rng.uniform(-1, 1, (300, 6)), np.eye(12)[kinds], np.eye(8)[kinds % 8]])
     y = rng.integers(0, 2, 300).astype(float)
     model, weights = dp.LogisticRegression(intercept=intercept), rng.uniform(0.0, 3.0, 300)
-    of = {"row_norm": 3.0, "sample_weight": weights, "max_weight": 3.0}
+    of = {"row_norm": 1.9, "sample_weight": weights, "max_weight": 3.0}
     exact = dp.Data(x, y, **of)
     theta = theta_of(model, exact, rng)
     wanted, unit = query(model, exact, theta, 10.0)
