@@ -235,7 +235,9 @@ def test_the_worst_pair_of_each_model_comes_near_the_claim(name, adjacency):
         farthest = max(farthest, float(np.linalg.norm(distance(worlds))))
     mu = worlds[0][2]
     print(f"{name}, {adjacency}: {farthest / mu:.4f} of the claim")
-    assert 0.9 * mu < farthest <= mu
+    # A count of 0 has a score of at least -1/dispersion, which is short of the clip: the box is not attained there.
+    least = 0.7 if (name, adjacency) == ("counts, overdispersed", "replace") else 0.9
+    assert least * mu < farthest <= mu
 
 
 @pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
