@@ -113,7 +113,7 @@ print("the same")
 @pytest.mark.parametrize("order", [("torch", "pydpmc"), ("pydpmc", "torch")])
 def test_threads_run_beside_those_of_torch_and_numpy(order, tmp_path):
     pytest.importorskip("torch", reason="torch brings an OpenMP runtime of its own; it is not installed")
-    script = tmp_path / "beside.py"
+    script = tmp_path / "long.py"
     script.write_text(BESIDE)
     done = subprocess.run(
         [sys.executable, str(script), *order], capture_output=True, text=True, timeout=240, check=False
