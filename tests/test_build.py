@@ -55,16 +55,19 @@ def test_the_core_itself_counts_a_planted_nan_as_nothing():
 NO_RECORD = {  # files that draw random numbers and never meet a record
     "cli/demo_run.py",
     "data/public.py",  # rows of a typical table
+    "models/own/model.py",  # public points at which a statement is tried
     "models/own/numpyro_examples.py",
     "models/own/records.py",
     "models/own/trial.py",
     "models/simulation.py",
+    "models/softmax_regression.py",  # a mean over made-up predictors
     "nn/network.py",  # a public start
     "posterior/confidence.py",
     "posterior/predictive.py",
     "posterior/synthetic_sets.py",
     "running/rehearsal.py",
     "running/synthetic.py",
+    "samplers/barker/own_proposal.py",  # proposals are public, and their generator is keyed by ChaCha20
     "samplers/directions.py",
 }
 
@@ -76,6 +79,7 @@ def test_no_insecure_generator_in_the_package():
         text = "\n".join(line for line in lines if not line.lstrip().startswith((">>>", "...")))  # examples make data
         if str(path.relative_to(package)) in NO_RECORD:
             continue
+        text = text.replace("random: np.random.Generator", "")  # a function that is handed a generator makes none
         assert "np.random" not in text, path
         assert "import random" not in text, path
         assert "pickle.load" not in text, path

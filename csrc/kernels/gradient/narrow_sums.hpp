@@ -14,7 +14,7 @@ struct FloatSums {
   uint32_t* partial;
   int64_t* sums;
   int columns, width;
-  int64_t rows = 0;
+  int64_t rows = 0, kept = 0;
 
   PYDPMC_INLINE FloatSums(float* scratch, int64_t* slope_sums, int count, int padded_count) noexcept
       : partial(reinterpret_cast<uint32_t*>(scratch)), sums(slope_sums), columns(count), width(padded_count) {
@@ -33,7 +33,12 @@ struct FloatSums {
   template <class Fetch>
   PYDPMC_INLINE void add8(const Rows<float>& row, const double* factor, const Fetch& fetch) noexcept {
     NarrowF scale[lanes];
-    for (int r = 0; r < lanes; ++r) scale[r] = NarrowF{} + static_cast<float>(factor[r]);
+    NarrowU keep[lanes];  // nothing of a row with factor 0: infinity times 0 is no number
+    for (int r = 0; r < lanes; ++r) {
+      scale[r] = NarrowF{} + static_cast<float>(factor[r]);
+      keep[r] = NarrowU{} - static_cast<uint32_t>(factor[r] != 0.0);
+      kept += factor[r] != 0.0;
+    }
     for (int j = 0; j < width; j += narrow_lanes) {
       fetch(4, j);
       fetch(6, j);
@@ -41,7 +46,8 @@ struct FloatSums {
       for (int k = j; k < j + narrow_lanes; k += narrow_native) {
         NarrowU total = unaligned<NarrowU>(partial + k);
 #pragma GCC unroll 8
-        for (int r = 0; r < lanes; ++r) total += (NarrowU)(scale[r] * load_narrow(row[r] + k) + narrow_magic);
+        for (int r = 0; r < lanes; ++r)
+          total += (NarrowU)(scale[r] * load_narrow(row[r] + k) + narrow_magic) & keep[r];
         __builtin_memcpy(partial + k, &total, sizeof total);
       }
     }
@@ -53,7 +59,7 @@ struct FloatSums {
   PYDPMC_INLINE static double intercept(double factor) noexcept { return factor; }
 
   void flush() noexcept {
-    const uint32_t magic = narrow_magic_bits * static_cast<uint32_t>(rows);
+    const uint32_t magic = narrow_magic_bits * static_cast<uint32_t>(kept);
     for (int j = 0; j < columns; ++j) sums[j] += static_cast<int32_t>(partial[j] - magic);
     clear();
   }
@@ -61,7 +67,7 @@ struct FloatSums {
  private:
   PYDPMC_INLINE void clear() noexcept {
     for (int j = 0; j < width; ++j) partial[j] = 0;
-    rows = 0;
+    rows = kept = 0;
   }
 };
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from ... import _core
 from ...data.public import Public
+from ...errors import UnsupportedEventError
 
 Floats = npt.NDArray[np.float64]
 Function = Callable[[Floats, Floats, Floats | None, Floats], None]  # theta, x, y, and where the answer goes
@@ -45,7 +46,7 @@ class Code(ABC):
 
     def roots(self, public: Public) -> Function:
         """Return the function that writes each record's gradient and, below it, a root of its curvature."""
-        raise TypeError(f"the {self.backend} code of a model has no curvatures")
+        raise UnsupportedEventError(f"the {self.backend} code of a model has no curvatures")
 
     @property
     def calls_python(self) -> bool:

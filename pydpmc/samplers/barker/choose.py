@@ -228,7 +228,7 @@ def _clip(request: Request, walk: Walk, draft: Settings) -> float:
     slope = _slope(request)
     if slope is None or math.isinf(walk.reach):
         why = (
-            f"the proposal {walk.kind.replace('own', 'of your own')!r} has no bounded reach"
+            f'the proposal "{walk.kind.replace("own", "of your own")}" has no bounded reach'
             if math.isinf(walk.reach)
             else f"{_name(request)} has no Lipschitz constant under the declared bounds"
         )
