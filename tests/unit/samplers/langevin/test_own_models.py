@@ -27,7 +27,7 @@ def test_price_and_draws_are_those_of_the_built_in_model(way, adjacency):
     random, n = np.random.default_rng(0), 2000
     x = random.uniform(-1.0, 1.0, (n, D))
     data = dp.Data(x, random.random(n) < 0.5, row_norm=1.0, y_bounds=(0.0, 1.0), public_n=n)
-    model, sampler = stated(own_logistic.WAYS[way](D)), dp.Langevin(draws=2, w=0.05)
+    model, sampler = stated(own_logistic.WAYS[way](D)), dp.Langevin(draws=2, w=0.05, steps=100)
     plans = [
         dp.plan(one, data.public, sampler, delta=1e-6, adjacency=adjacency) for one in (dp.LogisticRegression(), model)
     ]
