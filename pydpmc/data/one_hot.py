@@ -18,7 +18,7 @@ Blocks = tuple[tuple[int, ...], ...]
 _SMALLEST_BLOCK = 4  # docs/privacy/langevin.md counts the roundings of a predictor by it
 _MOST_COLUMNS = 2**16 - 2
 _CHUNK_VALUES = 2**19
-_BESIDES = 3  # target, |x|^2 and the value of the ones
+BESIDES = 3  # target, |x|^2 and the value of the ones
 
 
 class Coded(NamedTuple):
@@ -57,7 +57,7 @@ def coded_rows(stored: table.Rows, squares: table.Floats, public: Public, blocks
     numbers = np.setdiff1d(np.arange(public.width), [column for block in blocks for column in block]).astype(np.int32)
     codes = (len(blocks) + 3) // 4 * 4
     at = place_of_target(len(numbers))
-    stride = (at + _BESIDES + codes // 4 + 3) // 4 * 4
+    stride = (at + BESIDES + codes // 4 + 3) // 4 * 4
     bytes_of_a_row = stored.shape[1] * stored.itemsize
     if not blocks or public.width > _MOST_COLUMNS or 2 * 8 * stride > bytes_of_a_row:
         return None
@@ -70,7 +70,7 @@ def coded_rows(stored: table.Rows, squares: table.Floats, public: Public, blocks
         rows[here, at] = values[:, public.width]
         rows[here, at + 1] = squares[here]
         rows[here, at + 2], found = _ones_and_codes(values, blocks, public.width)
-        as_codes = rows.view(np.uint16)[here, 4 * (at + _BESIDES) :]
+        as_codes = rows.view(np.uint16)[here, 4 * (at + BESIDES) :]
         as_codes[:, :codes] = public.width
         as_codes[:, : len(blocks)] = found
     rows.flags.writeable = False

@@ -17,7 +17,7 @@ from ..._files import open_itself
 from ...errors import CacheError, MissingFile, PydpmcError, UnusableFile
 from .. import storage as table
 from ..data import Data
-from ..one_hot import Coded, place_of_target
+from ..one_hot import BESIDES, Coded, coded_rows, declared_blocks, not_one_hot, place_of_target
 from ..public import Public
 from ..schema import Schema
 from .layout import ARRAYS, PAGE, damaged, digest_of, read_header
@@ -129,7 +129,8 @@ def _fault(data: Data) -> str:
     starts = data._group_start
     if starts is not None and (starts[0] != 0 or starts[-1] != len(data._rows) or (np.diff(starts) < 1).any()):
         return "its groups are not those of its rows"
-    codes = None if data._coded is None else _codes(data._coded)
+    if starts is not None and public.max_group_size is not None and (np.diff(starts) > public.max_group_size).any():
+        return "its groups are larger than declared"
     chunk = max(1, CHUNK_VALUES // width)
     for start in range(0, len(data._rows), chunk):
         here = slice(start, start + chunk)
@@ -138,8 +139,8 @@ def _fault(data: Data) -> str:
             return "norms are not those of the rows"
         if not _within(rows, squares, data):
             return "rows leave the declared bounds"
-        if codes is not None and (codes[here] > width).any():
-            return "codes leave the declared columns"
+        if data._coded is not None and not _is_coded(data._coded._replace(rows=data._coded.rows[here]), rows, data):
+            return "codes are not those of the rows"
     return ""
 
 
@@ -150,11 +151,10 @@ def _squares(rows: Any, public: Public) -> npt.NDArray[np.float64]:
 def _within(rows: Any, squares: Any, data: Data) -> bool:
     public, width = data.public, data.public.width
     values = table.as_doubles(rows, width, public.has_target)
-    x = (
-        values[:, :width]
-        if public.has_target
-        else np.nan_to_num(values[:, :width], nan=0.0, posinf=np.inf, neginf=-np.inf)
-    )
+    x = values[:, :width]
+    if not public.has_target:
+        x = x.copy()
+        x[np.isnan(x[:, 0]), 0] = 0.0  # the mark of a void row; a NaN elsewhere is none
     ok = bool(np.isfinite(x).all())
     if public.x_bounds is not None:
         low, high = np.array(public.x_bounds).T
@@ -188,6 +188,17 @@ def _shortened(x: Any, squares: Any, data: Data) -> npt.NDArray[np.bool_]:
     return np.asarray(possible & long & (np.maximum(least.max(axis=1), 1.0) <= most.min(axis=1)))
 
 
-def _codes(coded: Coded) -> Any:
-    at = place_of_target(len(coded.number_columns))
-    return coded.rows.view(np.uint16)[:, 4 * (at + 3) : 4 * (at + 3) + coded.codes]
+def _is_coded(coded: Coded, rows: Any, data: Data) -> bool:
+    """Return whether coded rows are what `Data` makes of these rows: sums over them rest on the same bounds."""
+    public, blocks = data.public, declared_blocks(data._blocks, data.public.width)
+    wanted = coded_rows(rows, _squares(rows, public), public, blocks)
+    if wanted is None or wanted.codes != coded.codes or wanted.rows.shape != coded.rows.shape:
+        return False
+    end = place_of_target(len(wanted.number_columns)) + BESIDES
+    codes, found = (part.rows.view(np.uint16)[:, 4 * end : 4 * end + wanted.codes] for part in (wanted, coded))
+    return (
+        np.array_equal(wanted.number_columns, coded.number_columns)
+        and np.array_equal(wanted.rows[:, :end], coded.rows[:, :end], equal_nan=True)
+        and np.array_equal(codes, found)
+        and not not_one_hot(table.as_doubles(rows, public.width, True)[:, : public.width], blocks).any()
+    )

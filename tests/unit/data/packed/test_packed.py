@@ -176,6 +176,48 @@ def test_rows_beyond_their_bounds_are_refused_even_with_a_digest_that_fits(packe
     dp.Data.from_cache(packed)
 
 
+def written(path, name, values):
+    """Return a change of the first numbers of one of a file's arrays."""
+    offset, dtype, _ = dp.Data.from_cache(path)._mapping.header["arrays"][name]
+    new = np.asarray(values).astype(dtype).tobytes()
+    return lambda content: content.__setitem__(slice(offset, offset + len(new)), new)
+
+
+@pytest.mark.parametrize("place", [0, 1, 2, 3])  # the number beside the codes, the target, |x|^2, the value of the ones
+def test_coded_rows_that_are_not_those_of_the_rows_are_refused(packed, place):
+    """Sums are made of them: a number of 1000 beside the true |x|^2 would pass every clip."""
+    coded = dp.Data.from_cache(packed)._coded.rows[0].copy()
+    coded[place] = 1000.0
+    resealed(packed, written(packed, "coded", coded))
+    with pytest.raises(CacheError, match="codes are not those of the rows"):
+        dp.Data.from_cache(packed)
+
+
+def test_groups_larger_than_declared_are_refused_even_with_a_digest_that_fits(tmp_path):
+    pq.write_table(words(300), tmp_path / "t.parquet")
+    path, scheme = tmp_path / "rows.dpmc", schema_of_words(group="who", max_group_size=2)
+    starts = dp.Data.from_parquet(tmp_path / "t.parquet", scheme, cache=path, progress=False)._group_start.copy()
+    assert np.diff(starts).max() == 2
+    starts[1:-1] = np.arange(1, len(starts) - 1)  # the last group has what all others lost
+    assert np.diff(starts)[-1] > 2
+    resealed(path, written(path, "group_start", starts))
+    with pytest.raises(CacheError, match="groups are larger than declared"):
+        dp.Data.from_cache(path)
+
+
+def test_a_nan_that_marks_no_void_row_is_refused(tmp_path):
+    """`Langevin` puts a public point in place of void records, which it finds by their first number."""
+    pq.write_table(pa.table({"a": [0.1, 0.2, None], "b": [0.3, 0.4, 0.5]}), tmp_path / "t.parquet")
+    path, scheme = tmp_path / "rows.dpmc", dp.Schema({"a": dp.Number(-1, 1), "b": dp.Number(-1, 1)}, missing="drop")
+    rows = dp.Data.from_parquet(tmp_path / "t.parquet", scheme, cache=path, progress=False)._rows.copy()
+    assert np.isnan(rows).sum() == 1
+    rows[0, 1] = np.nan
+    changes = [written(path, "rows", rows), written(path, "squares", [np.nan])]
+    resealed(path, lambda content: [change(content) for change in changes])
+    with pytest.raises(CacheError, match="rows leave the declared bounds"):
+        dp.Data.from_cache(path)
+
+
 def test_a_file_of_other_records_or_declarations_is_refused(packed):
     table = packed.with_name("t.parquet")
     with pytest.raises(CacheError, match="another schema"):
