@@ -71,6 +71,11 @@ class Safekeeping:
                 "checkpoint: this sampler hides its intermediate states, and a checkpoint would store them; leave "
                 "checkpoint out, or choose a sampler that releases every iterate, such as SGLD() or Barker()"
             )
+        if getattr(self._plan.settings, "propose", None) is not None:
+            raise CheckpointError(
+                "checkpoint: a proposal of your own sees steps that a stop undoes and a resumed run draws again, which "
+                "nobody has paid for; leave checkpoint out"
+            )
         if void != self._plan.guarantee.void:
             raise CheckpointError(
                 "checkpoint: a resumed run draws new random numbers, so leave seed and unsafe_diagnostics out"

@@ -16,10 +16,11 @@ from .forecast import forecast_of, has_flat_coordinate, moment_of_a_column
 from .own_model import own_clip
 from .reclip import TYPICAL_RECORDS, TYPICAL_SIGMA, best_residual
 from .schedule import DEFAULT_LOOKS, Schedule
-from .sensitivity import LEAST_MU
+from .sensitivity import LEAST_MU, Bounds
 from .settings import NewtonSettings
 from .spec import Newton
 
+LEAST_UNIT = 2.0**-160  # the core takes 2^-200 to 2^200, noise included
 UNSPENT = 1e-6  # of epsilon: a search is quick here
 MOST_MU = 1e3
 NOT_NOTICED = 2.0**15  # mu without privacy
@@ -38,7 +39,9 @@ def choose(request: Request) -> NewtonSettings:
     if not own and (sampler.clip is not None or sampler.curvature_clip is not None):
         raise InvalidArgument("clip and curvature_clip are for models of your own; Newton knows the bounds of this one")
     clip = own_clip(request) if own else Clip(PLAIN_CLIP)
-    predictors = family_of(request.model, public, clip).predictors  # refuses what has no proof
+    family = family_of(request.model, public, clip)  # refuses what has no proof
+    predictors = family.predictors
+    _refuse_units(family.bounds, public.max_weight or 1.0)
     if predictors > 1 and sampler.curvature == "outer":
         raise UnsupportedEventError(
             'curvature="outer" has no kernel for SoftmaxRegression; leave it out: a look then releases sum x x\''
@@ -78,6 +81,17 @@ def choose(request: Request) -> NewtonSettings:
     _refuse_faint(settings)
     _refuse_flat(settings)
     return settings
+
+
+def _refuse_units(bounds: Bounds, weight: float) -> None:
+    """Refuse bounds beyond the grids of the core, which would refuse them after the run was charged."""
+    gradient = weight * bounds.gradient
+    values = (gradient, weight * bounds.curvature, gradient * gradient)  # the last if a look is at outer products
+    if not all(LEAST_UNIT <= value <= 1.0 / LEAST_UNIT for value in values):
+        raise InvalidArgument(
+            f"one record can move the gradient by {gradient:.2g} and the curvature by {values[1]:.2g}, for which "
+            "Newton has no grid; change the units of the data, or clip"
+        )
 
 
 def _refuse_unknown(sampler: Newton, public: Public) -> None:

@@ -85,6 +85,10 @@ class Bounds:
         else:
             sigma = factor * self.gradient / (mu * math.sqrt(1.0 - share))
             tau = self.curvature / (mu * math.sqrt(share))
+        return self._louder(sigma, tau, mu, dim)
+
+    def _louder(self, sigma: float, tau: float, mu: float, dim: int) -> tuple[float, float]:
+        """Return the noise raised by what rounding adds."""
         extra = self.rounding(sigma, tau, dim) + 1e-11 * mu
         if not extra < mu / 2.0:
             raise BudgetError(f"a look of mu = {mu:.2g} a record is below what rounding moves; raise epsilon")
@@ -122,8 +126,7 @@ class RootBounds(Bounds):
         gradients, curvatures = _apart(adjacency)
         sigma = gradients * self.gradient / (mu * math.sqrt(1.0 - share))
         tau = curvatures * self.curvature / (mu * math.sqrt(share))
-        louder = mu / (mu - self.rounding(sigma, tau, dim) - 1e-11 * mu)
-        return sigma * louder, tau * louder
+        return self._louder(sigma, tau, mu, dim)
 
 
 def _apart(adjacency: str) -> tuple[float, float]:

@@ -96,3 +96,12 @@ def test_models_without_features_and_private_sizes_are_refused(rng):
         dp.pilot(dp.BernoulliLogit(), dp.Data(np.ones(10)), epsilon=1.0, delta=1e-6)
     with pytest.raises(InvalidArgument, match="public_n"):
         dp.pilot(MODELS["logistic"][0], table(rng)[0], epsilon=1.0, delta=1e-6, adjacency="add_remove")
+
+
+@pytest.mark.parametrize("norm", [1e-31, 1e31])
+def test_units_beyond_the_grids_of_a_look_are_refused_before_a_charge(norm, rng, tmp_path):
+    ledger = dp.Ledger(tmp_path / "a.ledger", epsilon=1.0, delta=1e-6)
+    data = dp.Data(rng.normal(size=(50, 2)) * norm, np.zeros(50), row_norm=norm)
+    with pytest.raises(InvalidArgument, match="no grid"):
+        dp.pilot(dp.LogisticRegression(), data, epsilon=0.2, delta=1e-7, ledger=ledger)
+    assert not ledger.history()

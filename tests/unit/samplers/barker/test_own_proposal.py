@@ -5,7 +5,7 @@ import pytest
 from scipy.special import logsumexp
 
 import pydpmc as dp
-from pydpmc.errors import InvalidArgument
+from pydpmc.errors import CheckpointError, InvalidArgument
 
 N, LAST = 40, 20
 LOOSE = {"private": False, "progress": False, "seed": 1, "anyway": True}
@@ -114,13 +114,21 @@ def test_the_price_is_that_of_a_walk_with_the_same_clip_and_the_assumption_is_na
     assert "function of your own" in str(own)
 
 
-def test_draws_do_not_depend_on_threads_and_go_on_from_a_checkpoint(tmp_path):
+def test_draws_do_not_depend_on_threads():
     data, model = table(), change_point()
     sampler = dp.Barker(steps=300, proposal=up_more_often, clip=50.0)
     options = {**LOOSE, "chains": 3}
     paths = [dp.sample(model, data, sampler, threads=t, **options).draws["after"] for t in (1, 2)]
     assert np.array_equal(*paths)
     assert not np.array_equal(paths[0][0], paths[0][1])
+
+
+def test_a_checkpoint_is_refused_because_the_function_saw_what_a_stop_undoes(tmp_path):
+    plan = dp.plan(change_point(), table().public, dp.Barker(steps=9, proposal=up_more_often, clip=0.1), delta=1e-6)
+    ledger = dp.Ledger(tmp_path / "ledger", epsilon=1e6, delta=1e-5)
+    with pytest.raises(CheckpointError, match="proposal of your own"):
+        plan.run(table(), ledger=ledger, checkpoint=tmp_path / "a.ckpt", progress=False, anyway=True)
+    assert ledger.history() == ()
 
 
 @pytest.mark.parametrize(

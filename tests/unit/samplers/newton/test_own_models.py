@@ -6,7 +6,7 @@ import pytest
 
 import pydpmc as dp
 from pydpmc import _core
-from pydpmc.errors import InvalidArgument, UnsupportedEventError
+from pydpmc.errors import BudgetError, InvalidArgument, UnsupportedEventError
 from pydpmc.samplers.newton.sensitivity import LINEAR_FREE, NOT_FREE, Bounds, RootBounds
 
 D, N = 3, 25
@@ -231,6 +231,26 @@ def test_groups_pay_for_their_largest_size():
     plan = dp.plan(own_logistic.in_numpy(D), data.public, OUTER, epsilon=1.0, delta=1e-6)
     single = dp.plan(own_logistic.in_numpy(D), logistic_table(2000).public, OUTER, epsilon=1.0, delta=1e-6)
     assert plan.settings.noise(plan.settings.mu)[0] == pytest.approx(4 * single.settings.noise(single.settings.mu)[0])
+
+
+def test_a_look_that_rounding_hides_has_no_noise():
+    bounds = RootBounds(CLIP, ROOT_CLIP, NOT_FREE, rank=D)
+    sigma, tau = bounds.noise(1e-7, "replace", D, 0.1)
+    assert 0.99e-7 < bounds.mu(sigma, tau, "replace", D) <= 1e-7
+    with pytest.raises(BudgetError, match="rounding"):
+        bounds.noise(1e-10, "replace", D, 0.1)  # the noise that follows from its price would be negative
+
+
+@pytest.mark.parametrize("clip", [1e-60, 1e-100, 1e-170, 1e61, 1e150])
+def test_clips_beyond_the_grids_are_refused_before_a_charge(clip):
+    with pytest.raises(InvalidArgument, match="no grid"):
+        dp.plan(
+            own_logistic.in_numpy(D),
+            logistic_table(100).public,
+            dp.Newton(clip=clip, curvature="outer"),
+            epsilon=1.0,
+            delta=1e-6,
+        )
 
 
 def test_a_hessian_that_is_no_number_is_refused():
