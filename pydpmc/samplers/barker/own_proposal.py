@@ -27,7 +27,9 @@ def compiled(function: Callable[..., Any]) -> Any:
     """Return the function as the core calls it: every step has random numbers of its own."""
 
     def propose(theta: Floats, words: tuple[int, int], out: Floats) -> float:
-        proposal, log_ratio = _proposed(function, theta, np.random.Philox(key=words))
+        # A copy: a function may change or keep what it gets, and the core's memory does not outlive the run.
+        key = np.array(words, dtype=np.uint64)
+        proposal, log_ratio = _proposed(function, theta.copy(), np.random.Philox(key=key))
         out[...] = proposal
         return log_ratio
 

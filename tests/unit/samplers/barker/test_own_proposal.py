@@ -131,6 +131,20 @@ def test_a_checkpoint_is_refused_because_the_function_saw_what_a_stop_undoes(tmp
     assert ledger.history() == ()
 
 
+def test_a_function_may_change_and_keep_the_theta_that_it_gets():
+    kept = []
+
+    def in_place(theta, random):
+        kept.append(theta)
+        theta += np.array([random.integers(-1, 2), 0.1 * random.normal()])
+        return theta
+
+    post = dp.sample(change_point(), table(), dp.Barker(steps=200, proposal=in_place, clip=50.0), **LOOSE)
+    assert len(np.unique(post.draws["after"])) > 10
+    assert all(theta.flags.owndata for theta in kept)  # no view of memory that ends with the run
+    assert len(np.unique([theta[1] for theta in kept])) > 150
+
+
 @pytest.mark.parametrize(
     ("proposal", "match"),
     [
