@@ -15,9 +15,10 @@ from ..cells import cuts
 from ..columns import of_values
 from ..data import Data
 from ..packed.reading import MOST_CELLS, public_options
-from ..packed.sources import File, Source
+from ..packed.sources import File, Source, stamp_of
 from ..schema import Schema
 from .cluster import Cluster
+from .grouping import CHANGED
 from .host import Piece, pack_partition
 
 LOCAL = ("127.0.0.1", "::1", "localhost")
@@ -90,14 +91,28 @@ def parquet_on_cluster(
     count = len(client.nthreads()) if cells is None else whole(cells, "cells", most=MOST_CELLS)
     if schema.group is not None:
         grouped = GroupedCell(source.files, count, schema, options)
-        return _on_cluster(client, dict.fromkeys(range(count), grouped), schema, options, timeout, count)
+        return _unchanged(
+            source, _on_cluster(client, dict.fromkeys(range(count), grouped), schema, options, timeout, count)
+        )
     sizes = [file.facts()[1] for file in source.files]
     made = {
         cell: ParquetCell(_pieces(source, sizes, units), schema, options)
         for cell, units in enumerate(cuts(rows, count))
         if units[0] < units[1]
     }
-    return _on_cluster(client, made or {0: ParquetCell((), schema, options)}, schema, options, timeout, count)
+    parts = made or {0: ParquetCell((), schema, options)}
+    return _unchanged(source, _on_cluster(client, parts, schema, options, timeout, count))
+
+
+def _unchanged(source: Source, data: Data) -> Data:
+    """Refuse files that changed while workers read them: a record that moved could be in two cells."""
+    try:
+        same = stamp_of(source.files) == source.stamp
+    except OSError:
+        same = False
+    if not same:
+        raise ClusterError(CHANGED)
+    return data
 
 
 def from_dask(

@@ -91,7 +91,7 @@ def of_parquet(paths: Any, schema: Schema) -> Source:
         for file in files:
             yield from file.batches(schema, size)
 
-    return Source(batches, rows, _stamp(files), files)
+    return Source(batches, rows, stamp_of(files), files)
 
 
 def of_csv(paths: Any, schema: Schema) -> Source:
@@ -102,7 +102,7 @@ def of_csv(paths: Any, schema: Schema) -> Source:
         for path in found:
             yield from csv_batches(path, schema.wanted, require_names, size)
 
-    return Source(batches, None, _stamp([File(path) for path in found]))
+    return Source(batches, None, stamp_of([File(path) for path in found]))
 
 
 def of_batches(tables: Any, schema: Schema) -> Source:
@@ -166,7 +166,8 @@ def _paths(paths: Any, *suffixes: str) -> list[Path]:
     return found
 
 
-def _stamp(files: Sequence[File]) -> Stamp | None:
+def stamp_of(files: Sequence[File]) -> Stamp:
+    """Return name, size and time of change of each file."""
     if any(file.filesystem is not None and file.filesystem.type_name != "local" for file in files):
         return [[file.path.as_posix(), info.size, info.mtime_ns] for file in files for info in [_remote_info(file)]]
     facts = [(file.path, os.stat(file.path)) for file in files]

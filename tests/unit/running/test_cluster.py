@@ -158,6 +158,29 @@ def test_a_cell_that_changed_is_refused_when_it_is_read_again(client, tmp_path):
         clusters.draws(plan_of(data, dp.Newton()), data)
 
 
+def test_files_that_change_between_the_readings_of_two_cells_are_refused(client, tmp_path, monkeypatch):
+    """In another order, rows that the first cell has are those of the second: their records would count twice."""
+    from pydpmc.data.cluster import loading
+
+    whole, true, asked = clusters.table(600), loading.ParquetCell.load, []
+    pq.write_table(whole, tmp_path / "a.parquet")
+
+    def load(self, cluster, cell, address, host):
+        future = true(self, cluster, cell, address, host)
+        if not asked:
+            cluster.wait(address, future, patient=True)
+            pq.write_table(whole.take(np.arange(600)[::-1]), tmp_path / "a.parquet")
+        asked.append(cell)
+        return future
+
+    monkeypatch.setattr(loading.ParquetCell, "load", load)
+    with pytest.raises(ClusterError, match="changed while they were read"):
+        dp.Data.from_parquet(tmp_path, clusters.schema(), client=client, cells=2)
+    assert asked == [0, 1]
+    monkeypatch.undo()
+    assert len(dp.Data.from_parquet(tmp_path, clusters.schema(), client=client, cells=2)) == 600
+
+
 def test_errors_of_workers_hold_no_values(client, tmp_path):
     clusters.files(tmp_path, 600)
     (tmp_path / "b.parquet").write_bytes((tmp_path / "b.parquet").read_bytes()[:-900] + b"\0" * 900)
