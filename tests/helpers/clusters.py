@@ -1,5 +1,7 @@
 """A small table in Parquet, and what tests of clusters do with it."""
 
+import contextlib
+import logging
 import os
 import signal
 import threading
@@ -53,6 +55,24 @@ def files(folder, rows=1200):
     pq.write_table(whole.slice(0, rows // 3), folder / "a.parquet", row_group_size=150)
     pq.write_table(whole.slice(rows // 3), folder / "b.parquet")
     return whole
+
+
+@contextlib.contextmanager
+def local_client(**options):
+    """A client of a cluster on this machine with a certificate of its own."""
+    import distributed
+
+    security = distributed.Security.temporary()
+    with (
+        distributed.LocalCluster(security=security, silence_logs=logging.CRITICAL, **options) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+def workers_client(workers):
+    """A client of so many workers of one thread, without a dashboard."""
+    return local_client(n_workers=workers, threads_per_worker=1, dashboard_address=None)
 
 
 def plan_of(data, name, **options):

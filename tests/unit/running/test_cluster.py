@@ -1,6 +1,5 @@
 """Records at the workers of a Dask cluster: the draws of one machine, whatever happens to workers."""
 
-import logging
 import threading
 
 import clusters
@@ -18,13 +17,8 @@ ROWS, CELLS = 1200, 5
 
 @pytest.fixture(scope="module")
 def client():
-    options = {"dashboard_address": None, "silence_logs": logging.CRITICAL, "threads_per_worker": 1}
-    security = distributed.Security.temporary()
-    with (
-        distributed.LocalCluster(n_workers=2, security=security, **options) as cluster,
-        distributed.Client(cluster) as c,
-    ):
-        yield c
+    with clusters.workers_client(2) as found:
+        yield found
 
 
 @pytest.fixture(scope="module")

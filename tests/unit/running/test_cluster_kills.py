@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import logging
 import os
 import signal
 import subprocess
@@ -29,11 +28,7 @@ HELPERS = Path(__file__).parents[2] / "helpers"
 
 @pytest.fixture(scope="module")
 def client():
-    options = {"dashboard_address": "localhost:0", "silence_logs": logging.CRITICAL, "n_workers": 0}
-    with (
-        distributed.LocalCluster(security=distributed.Security.temporary(), **options) as cluster,
-        distributed.Client(cluster) as c,
-    ):
+    with clusters.local_client(n_workers=0, dashboard_address="localhost:0") as c:
         c.own_workers = cluster_workers.Workers(c)
         for _ in range(3):
             c.own_workers.add()

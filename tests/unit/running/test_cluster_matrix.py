@@ -1,7 +1,5 @@
 """Every sampler that is offered on a cluster, in every storage: as many cells, the same draws, whoever holds them."""
 
-import logging
-
 import clusters
 import numpy as np
 import pytest
@@ -15,13 +13,8 @@ ROWS, CELLS = 1200, (1, 2, 5, 1024)
 
 @pytest.fixture(scope="module", params=[1, 2, 3], ids=lambda workers: f"workers{workers}")
 def client(request):
-    options = {"dashboard_address": None, "silence_logs": logging.CRITICAL, "threads_per_worker": 1}
-    security = distributed.Security.temporary()
-    with (
-        distributed.LocalCluster(n_workers=request.param, security=security, **options) as cluster,
-        distributed.Client(cluster) as c,
-    ):
-        yield c
+    with clusters.workers_client(request.param) as found:
+        yield found
 
 
 @pytest.fixture(scope="module")
