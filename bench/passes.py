@@ -6,7 +6,9 @@ that other processes disturb it little; they still share caches and the clock. S
 
 import argparse
 import ctypes as ct
+import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -15,29 +17,17 @@ import numpy as np
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE / "peers")]
 
-from limit_kernels import BarkerLimit, compiled  # noqa: E402
-from pass_peers import PEERS, pass_times  # noqa: E402
+from limit_kernels import compiled  # noqa: E402
+from pass_peers import held_to, workload  # noqa: E402
 
 import pydpmc as dp  # noqa: E402
 from pydpmc import _core  # noqa: E402
 
-PASSES = ("barker", "gradient", "clipped", "density", "look", "chains")
-LIMITS = {"barker": 0, "gradient": 1, "clipped": 2, "density": 3}
+LIMITS = {"barker": 0, "gradient": 1, "clipped": 2, "density": 3, "look": 4}
 MARCH = {"baseline": "x86-64", "avx2": "x86-64-v3", "avx512": "x86-64-v4"}  # with fused multiply-adds
 STORAGES = ("float64", "float32", "fixed16")
-COLUMNS = (1, 4, 10, 20, 30, 100)
+COLUMNS = (1, 4, 10, 20, 30, 100, 300)
 CHAINS = 20
-CACHE = 400_000  # bytes of rows
-
-
-def workload(columns):
-    random = np.random.default_rng(19)
-    n = max(1024, min(4096, CACHE // (8 * (columns + 2)) // 64 * 64))
-    x = random.standard_normal((n, columns)) / np.sqrt(2.0 * columns)
-    x /= np.maximum(1.0, np.linalg.norm(x, axis=1))[:, None]
-    theta = np.r_[0.1, np.linspace(-1.0, 1.0, columns)]
-    y = (random.random(n) < 1.0 / (1.0 + np.exp(-theta[0] - x @ theta[1:]))).astype(float)
-    return x, y, theta
 
 
 def pydpmc_times(x, y, theta, storage, isa, repeats):
@@ -71,7 +61,7 @@ class LimitPasses:
         n, columns = x.shape
         make, drop, run = (getattr(self.lib, name + bits) for name in ("make_passes", "drop_passes", "time_pass"))
         blocks = make(np.ascontiguousarray(x).ctypes.data, y.ctypes.data, n, columns)
-        given, out = np.ones(n + 64), np.zeros(max(n + 64, columns + 8))
+        given, out = np.ones(n + 64), np.zeros(max(n + 64, (columns + 32) ** 2))
         best = {
             name: run(blocks, number, theta.ctypes.data, given.ctypes.data, out.ctypes.data, repeats)
             for name, number in LIMITS.items()
@@ -80,25 +70,18 @@ class LimitPasses:
         return {name: 1e9 * value / n for name, value in best.items()}
 
 
-def row(label, columns, storage, times):
-    cells = " | ".join(f"{times[name]:.2f}" if name in times else "" for name in PASSES)
-    print(f"| {columns} | {storage} | {label} | {cells} |", flush=True)
-
-
-def shares(limit, times):
-    """Return the speed of each pass as a share of the limit's."""
-    return {name: limit[name] / times[name] for name in limit}
-
-
 def merged(rounds):
     """Return the shortest time of each pass over several rounds."""
     return {name: min(times[name] for times in rounds) for name in rounds[0]}
 
 
-def tables(arguments):
-    limits = {isa: LimitPasses(isa) for isa in arguments.isa}
-    print(f"load {os.getloadavg()[0]:.0f}; {_core.isa()} is chosen; ns per record, `chains`: per record and chain\n")
-    print("| d | storage | | " + " | ".join(PASSES) + " |\n|---:|---|---|" + "---:|" * len(PASSES))
+def measure(arguments):
+    """Return a list of {columns, storage, isa, who, times}, times being {pass: ns per record}."""
+    limits, found = {isa: LimitPasses(isa) for isa in arguments.isa}, []
+
+    def keep(columns, storage, isa, who, times):
+        found.append({"columns": columns, "storage": storage, "isa": isa, "who": who, "times": times})
+
     for columns in arguments.columns:
         x, y, theta = workload(columns)
         for storage in arguments.storage:
@@ -108,18 +91,46 @@ def tables(arguments):
                 for isa, limit in limits.items():
                     rounds["pydpmc", isa].append(pydpmc_times(x, y, theta, storage, isa, arguments.repeats))
                     rounds["limit", isa].append(limit.times(x, y, theta, bits, arguments.repeats))
-            for isa in limits:
-                ours, best = merged(rounds["pydpmc", isa]), merged(rounds["limit", isa])
-                row(isa, columns, storage, ours)
-                row(f"limit, {isa}", columns, storage, best)
-                row(f"share of the limit, {isa}", columns, storage, shares(best, ours))
-        for name in PEERS if arguments.peers else ():
-            try:
-                times = pass_times(name, x, y, theta, 0.9, arguments.repeats)
-            except ImportError as missing:
-                print(f"{name} is left out: {missing}", file=sys.stderr)
-                continue
-            row(name, columns, "float64", {label: 1e9 * value / len(y) for label, value in times.items()})
+            for (who, isa), times in rounds.items():
+                keep(columns, storage, isa, who, merged(times))
+        for isa in limits if arguments.peers else ():
+            for name, times in peer_times(columns, isa, arguments).items():
+                keep(columns, "float64", isa, name, times)
+    return found
+
+
+def page(found):
+    """Return two tables with a column per instruction set: passes and their limits, and peers."""
+    isas = list(dict.fromkeys(entry["isa"] for entry in found))
+    times = {(e["columns"], e["storage"], e["who"], e["isa"]): e["times"] for e in found}
+    cases = list(dict.fromkeys((e["columns"], e["storage"]) for e in found))
+    heads = " | ".join(f"{isa} | its limit | share of it" for isa in isas)
+    lines = [f"| d | storage | pass | {heads} |", "|---:|---|---|" + "---:|---:|---:|" * len(isas)]
+    for columns, storage in cases:
+        for name in times[columns, storage, "pydpmc", isas[0]]:
+            cells = []
+            for isa in isas:
+                ours = times[columns, storage, "pydpmc", isa][name]
+                limit = times[columns, storage, "limit", isa].get(name)
+                cells += [f"{ours:.2f}", f"{limit:.2f}", f"{limit / ours:.2f}"] if limit else [f"{ours:.2f}", "", ""]
+            lines.append(f"| {columns} | {storage} | {name} | {' | '.join(cells)} |")
+    peers = list(dict.fromkeys(e["who"] for e in found if e["who"] not in ("pydpmc", "limit")))
+    heads = " | ".join(f"held to {isa} | times pydpmc's" for isa in isas)
+    lines += ["", f"| d | pass | peer, float64 | {heads} |", "|---:|---|---|" + "---:|---:|" * len(isas)]
+    for columns in dict.fromkeys(columns for columns, _ in cases):
+        for peer in peers:
+            for name in times.get((columns, "float64", peer, isas[0]), ()):
+                pairs = [[times[columns, "float64", who, isa][name] for who in (peer, "pydpmc")] for isa in isas]
+                cells = " | ".join(f"{theirs:.2f} | {theirs / ours:.1f}" for theirs, ours in pairs)
+                lines.append(f"| {columns} | {name} | {peer} | {cells} |")
+    return "\n".join(lines if peers else lines[:-3])
+
+
+def peer_times(columns, isa, arguments):
+    """Return {peer: {pass: ns per record}} with vectors as wide as those of the kernels, shortest of some processes."""
+    command = [sys.executable, str(HERE / "peers" / "pass_peers.py"), str(columns), str(10 * arguments.repeats)]
+    rounds = [json.loads(subprocess.check_output(command, env=held_to(isa))) for _ in range(2)]
+    return {name: merged([times[name] for times in rounds]) for name in rounds[0]}
 
 
 if __name__ == "__main__":
@@ -129,6 +140,14 @@ if __name__ == "__main__":
     parser.add_argument("--isa", nargs="*", default=[isa for isa in _core.available_isas() if isa != "baseline"])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--repeats", type=int, default=40)
-    parser.add_argument("--peers", action="store_true", help="numba, JAX and scikit-learn too, in float64")
-    tables(parser.parse_args())
-    print(f"\nsequential read of the cached rows: {BarkerLimit().bandwidth(CACHE, 1) / 1e9:.0f} bytes per ns")
+    parser.add_argument("--peers", action="store_true", help="numba, JAX, scikit-learn and nutpie too, in float64")
+    parser.add_argument("--json", type=Path, help="write the figures to a file instead of tables")
+    given = parser.parse_args()
+    figures = measure(given)
+    if given.json:
+        given.json.write_text(json.dumps(figures, indent=1))
+    else:
+        print(
+            f"load {os.getloadavg()[0]:.0f}; {_core.isa()} is chosen; ns per record, `chains`: per record and chain\n"
+        )
+        print(page(figures))

@@ -1,6 +1,7 @@
 """Typed contract of the compiled core. Private: use the package."""
 
 from collections.abc import Callable
+from typing import NotRequired, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,7 @@ class OwnModel:
         gradient: Callable[..., None] | None,
         block: int,
         roots: Callable[..., None] | None = None,
+        in_one_array: bool = False,
     ) -> OwnModel: ...
     @staticmethod
     def of_addresses(
@@ -185,6 +187,7 @@ def ratio_sum(
     threads: int = 1,
     block: int = 4096,
     group_start: NDArray[np.int64] | None = None,
+    tiles: bool = False,
 ) -> tuple[int, int, int]: ...
 def normal_cdf(t: NDArray[np.float64]) -> NDArray[np.float64]: ...
 def erfcx(x: NDArray[np.float64]) -> NDArray[np.float64]: ...
@@ -204,6 +207,18 @@ def minibatch_profile(
     max_cells: int = 400_000,
 ) -> tuple[list[float], list[float], int]: ...
 
+class _LookSettings(TypedDict):
+    clip: float
+    sigma: float
+    curvature_clip: float
+    tau: float
+    largest_square: float
+    limits: tuple[float, float]
+    outer: bool
+    block_of: list[int]
+    table: NotRequired[tuple[NDArray[np.float64], float, float] | None]
+    edges: NotRequired[list[float]]
+
 class NewtonRun:
     def __init__(
         self,
@@ -222,64 +237,14 @@ class NewtonRun:
     ) -> None: ...
     def stop(self) -> None: ...
     def look(
-        self,
-        *,
-        theta: list[float],
-        clip: float,
-        sigma: float,
-        curvature_clip: float,
-        tau: float,
-        largest_square: float,
-        limits: tuple[float, float],
-        outer: bool,
-        block_of: list[int],
-        table: tuple[NDArray[np.float64], float, float] | None = None,
-        threads: int,
-        block: int,
+        self, *, theta: list[float], threads: int, block: int, **settings: Unpack[_LookSettings]
     ) -> NDArray[np.float64]: ...
     def sums(
-        self,
-        *,
-        theta: list[float],
-        clip: float,
-        sigma: float,
-        curvature_clip: float,
-        tau: float,
-        largest_square: float,
-        limits: tuple[float, float],
-        outer: bool,
-        block_of: list[int],
-        threads: int,
-        block: int,
+        self, *, theta: list[float], threads: int, block: int, **settings: Unpack[_LookSettings]
     ) -> NDArray[np.int64]: ...
-    def absorb(
-        self,
-        sums: NDArray[np.int64],
-        *,
-        clip: float,
-        sigma: float,
-        curvature_clip: float,
-        tau: float,
-        largest_square: float,
-        limits: tuple[float, float],
-        outer: bool,
-        block_of: list[int],
-    ) -> NDArray[np.float64]: ...
+    def absorb(self, sums: NDArray[np.int64], **settings: Unpack[_LookSettings]) -> NDArray[np.float64]: ...
     def bare(
-        self,
-        *,
-        theta: list[float],
-        clip: float,
-        sigma: float,
-        curvature_clip: float,
-        tau: float,
-        largest_square: float,
-        limits: tuple[float, float],
-        outer: bool,
-        block_of: list[int],
-        table: tuple[NDArray[np.float64], float, float] | None = None,
-        threads: int,
-        block: int,
+        self, *, theta: list[float], threads: int, block: int, **settings: Unpack[_LookSettings]
     ) -> NDArray[np.float64]: ...
     @property
     def taken(self) -> int: ...
@@ -316,39 +281,24 @@ class GradientRun:
     @property
     def steps_done(self) -> int: ...
 
+class _LangevinSettings(TypedDict):
+    step_size: float
+    steps: int
+    weight: float
+    clip: float
+    gradient_unit: float
+    centre: list[float]
+    radius: list[float]
+
 class LangevinRun:
-    def __init__(
-        self,
-        target: Target,
-        chains: Chains,
-        *,
-        step_size: float,
-        steps: int,
-        weight: float,
-        clip: float,
-        gradient_unit: float,
-        centre: list[float],
-        radius: list[float],
-    ) -> None: ...
+    def __init__(self, target: Target, chains: Chains, **settings: Unpack[_LangevinSettings]) -> None: ...
     def advance(self, steps: int, threads: int, block: int) -> None: ...
     def stop(self) -> None: ...
     @property
     def steps_done(self) -> int: ...
 
 class LangevinHalves:
-    def __init__(
-        self,
-        target: Target,
-        chains: Chains,
-        *,
-        step_size: float,
-        steps: int,
-        weight: float,
-        clip: float,
-        gradient_unit: float,
-        centre: list[float],
-        radius: list[float],
-    ) -> None: ...
+    def __init__(self, target: Target, chains: Chains, **settings: Unpack[_LangevinSettings]) -> None: ...
     def wanted(self) -> NDArray[np.float64]: ...
     def absorb(self, sums: NDArray[np.int64]) -> None: ...
     def stop(self) -> None: ...
@@ -452,6 +402,7 @@ def log_density(
     prior_weight: float,
     loglik_range: tuple[float, float],
     threads: int = 1,
+    tiles: bool = False,
 ) -> tuple[float, NDArray[np.float64]]: ...
 
 class random:

@@ -13,7 +13,7 @@ class MinibatchMixture:
 
     def setup(self, storage):
         self.data = common.mixture_data(storage=storage)
-        common.w1_plan(self.data.public, 100).run(self.data, threads=1, progress=False)
+        common.w1_plan(self.data.public, 100).run(self.data, threads=1, progress=False, anyway=True)
         self.plan = common.w1_plan(self.data.public, self.steps)
 
     def track_steps_per_second(self, storage):
@@ -26,7 +26,7 @@ class MinibatchMixture:
     track_ess_per_second.unit = "effective draws/s"
 
     def peakmem_run(self, storage):
-        common.w1_plan(self.data.public, 1000).run(self.data, threads=1, progress=False)
+        common.w1_plan(self.data.public, 1000).run(self.data, threads=1, progress=False, anyway=True)
 
 
 class FullLogistic:
@@ -52,4 +52,4 @@ class FullLogistic:
     track_ess_per_second.unit = "effective draws/s"
 
     def peakmem_run(self, threads, storage):
-        common.w1_full_plan(self.data.public, 20).run(self.data, threads=threads, progress=False)
+        common.w1_full_plan(self.data.public, 20).run(self.data, threads=threads, progress=False, anyway=True)

@@ -54,12 +54,12 @@ class Sgld:
             )
             for sampling in ("poisson", "without_replacement")
         }
-        self.plans["poisson"].run(self.data, draws=1, threads=1, progress=False)
+        self.plans["poisson"].run(self.data, draws=1, threads=1, progress=False, anyway=True)
 
     def _steps_per_second(self, sampling):
         plan = self.plans[sampling]
         started = time.perf_counter()
-        plan.run(self.data, draws=100, threads=1, progress=False)
+        plan.run(self.data, draws=100, threads=1, progress=False, anyway=True)
         return plan.settings.steps / (time.perf_counter() - started)
 
     def track_poisson(self, workload, storage):
@@ -86,9 +86,9 @@ class Categories:
         self.plan = dp.plan(
             dp.LogisticRegression(), self.data.public, dp.SGLD(steps=self.steps, step_size=1e-5, batch_size=batch)
         )
-        self.plan.run(self.data, draws=1, threads=1, progress=False)
+        self.plan.run(self.data, draws=1, threads=1, progress=False, anyway=True)
 
     def track_steps_per_second(self, workload, rows):
         started = time.perf_counter()
-        self.plan.run(self.data, draws=100, threads=1, progress=False)
+        self.plan.run(self.data, draws=100, threads=1, progress=False, anyway=True)
         return self.steps / (time.perf_counter() - started)

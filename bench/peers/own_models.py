@@ -1,8 +1,11 @@
 """Cost of an SGLD step of a model written elsewhere, in units of the built-in logistic regression's.
 
-One chain and one thread, cases interleaved, CPU time: python bench/peers/own_models.py [rounds]
+One chain and one thread, cases interleaved, CPU time: python bench/peers/own_models.py [rounds] [--inline]
+
+With --inline JAX computes in the thread that calls it (jax_cpu_enable_async_dispatch=False), not in one of its own.
 """
 
+import argparse
 import sys
 from pathlib import Path
 
@@ -44,7 +47,14 @@ def case(model, data, b, steps):
 
 
 def main():
-    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 15
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("rounds", nargs="?", type=int, default=15)
+    parser.add_argument("--inline", action="store_true")
+    options = parser.parse_args()
+    if options.inline:
+        import jax
+
+        jax.config.update("jax_cpu_enable_async_dispatch", False)
     print(f"{'d':>4}{'b':>6}  {'model':<10}{'us a step':>10}{'ratio':>8}{'wanted':>8}")
     with clock.one_core():
         for d, b in SHAPES:
@@ -52,7 +62,7 @@ def main():
             makers = {"built-in": (lambda: case(dp.LogisticRegression(), data, b, steps), steps)}  # noqa: B023
             for way in WAYS:
                 makers[way] = (lambda way=way: case(own_logistic.WAYS[way](d), data, b, steps), steps)  # noqa: B023
-            rates = clock.rates(clock.available(makers), rounds)
+            rates = clock.rates(clock.available(makers), options.rounds)
             for name, seen in rates.items():
                 ratio = float(np.median(np.array(rates["built-in"]) / np.array(seen)))
                 wanted = TARGETS.get((name, b), "") if d == 10 or name == "c" else ""

@@ -1,18 +1,33 @@
 """One pass over all records of a logistic regression by other libraries, for ../passes.py."""
 
+import json
 import os
+import sys
 import time
 
 import numpy as np
+
+CACHE = 400_000  # bytes of rows
+
+
+def workload(columns):
+    """Return x, y and theta; the rows fit into the second-level cache."""
+    random = np.random.default_rng(19)
+    n = max(1024, min(4096, CACHE // (8 * (columns + 2)) // 64 * 64))
+    x = random.standard_normal((n, columns)) / np.sqrt(2.0 * columns)
+    x /= np.maximum(1.0, np.linalg.norm(x, axis=1))[:, None]
+    theta = np.r_[0.1, np.linspace(-1.0, 1.0, columns)]
+    y = (random.random(n) < 1.0 / (1.0 + np.exp(-theta[0] - x @ theta[1:]))).astype(float)
+    return x, y, theta
 
 
 def _shortest(run, repeats):
     run()  # compiles
     best = float("inf")
     for _ in range(repeats):
-        started = time.process_time()  # all threads: JAX has some of its own
+        started = time.perf_counter()  # JAX works in threads of its own, whose processor time is counted late
         run()
-        best = min(best, time.process_time() - started)
+        best = min(best, time.perf_counter() - started)
     return best
 
 
@@ -44,16 +59,31 @@ def _numba(x, y, theta, clip, norms, now):
             for j in range(x.shape[1]):
                 sums[j + 1] += f * x[i, j]
 
+    @numba.njit(fastmath=True)
+    def density(x, y, theta, sums):
+        total = 0.0
+        for i in range(len(y)):
+            eta = theta[0]
+            for j in range(x.shape[1]):
+                eta += theta[j + 1] * x[i, j]
+            e = np.exp(-abs(eta))
+            f = y[i] - (1.0 if eta > 0.0 else e) / (1.0 + e)
+            total -= max(-eta if y[i] > 0.5 else eta, 0.0) + np.log(1.0 + e)
+            sums[0] += f
+            for j in range(x.shape[1]):
+                sums[j + 1] += f * x[i, j]
+        return total
+
     following, sums = np.empty(len(y)), np.zeros(len(theta))
     return {
         "barker": lambda: barker(x, y, theta, now, following),
         "gradient": lambda: gradient(x, y, theta, norms, 0.0, sums),
         "clipped": lambda: gradient(x, y, theta, norms, clip, sums),
+        "density": lambda: density(x, y, theta, sums),
     }
 
 
 def _jax(x, y, theta, clip, norms, now):
-    os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1")
     import jax
     import jax.numpy as jnp
 
@@ -95,7 +125,28 @@ def _sklearn(x, y, theta, clip, norms, now):
     return {"density": lambda: loss.loss_gradient(coefficients, x, y, n_threads=1)}
 
 
-PEERS = {"numba": _numba, "JAX jit": _jax, "scikit-learn's loss": _sklearn}
+def _nutpie(x, y, theta, clip, norms, now):
+    import ctypes
+
+    import nutpie
+    import pymc as pm
+
+    with pm.Model() as model:
+        intercept = pm.Normal("intercept", 0.0, 1.0)
+        slopes = pm.Normal("slopes", 0.0, 1.0, shape=x.shape[1])
+        pm.Bernoulli("y", logit_p=intercept + pm.math.dot(x, slopes), observed=y)
+    compiled = nutpie.compile_pymc_model(model)
+    slope, value = np.zeros(len(theta)), ctypes.c_double()
+    at, data = np.ascontiguousarray(theta), compiled.user_data
+    arguments = (len(theta), at.ctypes.data, slope.ctypes.data, ctypes.addressof(value), data.ctypes.data)
+    prototype = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_uint64, *4 * [ctypes.c_void_p])
+    function = prototype(compiled.compiled_logp_func.address)
+    if function(*arguments) != 0:
+        raise SystemExit("nutpie's function failed")
+    return {"density": lambda: function(*arguments)}
+
+
+PEERS = {"numba": _numba, "JAX jit": _jax, "scikit-learn's loss": _sklearn, "nutpie's logp": _nutpie}
 
 
 def pass_times(name, x, y, theta, clip, repeats):
@@ -103,3 +154,31 @@ def pass_times(name, x, y, theta, clip, repeats):
     norms, now = np.sqrt(1.0 + (x * x).sum(axis=1)), np.full(len(y), -0.7)
     passes = PEERS[name](x, y, theta, clip, norms, now)
     return {label: _shortest(run, repeats) for label, run in passes.items()}
+
+
+def held_to(isa):
+    """Return an environment in which compilers use one thread and no wider vectors than those of the kernels."""
+    most = {"avx2": "AVX2", "avx512": "AVX512"}.get(isa, "SSE4_2")
+    flags = f"--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1 --xla_cpu_max_isa={most}"
+    names = {"baseline": "x86-64", "avx2": "x86-64-v3"}  # with AVX-512 numba may use whatever this CPU has
+    numba = {"NUMBA_CPU_NAME": names[isa], "NUMBA_CPU_FEATURES": ""} if isa in names else {}
+    return os.environ | {"XLA_FLAGS": flags, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"} | numba
+
+
+def main():
+    """Print {peer: {pass: ns per record}}: called by ../passes.py in an environment of held_to."""
+    columns, repeats = int(sys.argv[1]), int(sys.argv[2])
+    x, y, theta = workload(columns)
+    found = {}
+    for name in PEERS:
+        try:
+            times = pass_times(name, x, y, theta, 0.9, repeats)
+        except ImportError as missing:
+            print(f"{name} is left out: {missing}", file=sys.stderr)
+            continue
+        found[name] = {label: 1e9 * value / len(y) for label, value in times.items()}
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()

@@ -61,7 +61,7 @@ def w1(anchors, barker, share):
 
     return {
         "portable limit kernel": (lambda: lambda: barker.lib.w1(x.ctypes.data, *arguments, out.ctypes.data), fast),
-        "pydpmc": (lambda: lambda: plan.run(data, threads=1, progress=False), fast),
+        "pydpmc": (lambda: lambda: plan.run(data, threads=1, progress=False, anyway=True), fast),
         "numba": (peer("numba_chain", slow), slow),
         "numpy": (peer("numpy_chain", slow), slow),
         "JAX float32, with replacement": (jax(np.float32), slow),
@@ -72,7 +72,7 @@ def w1(anchors, barker, share):
 def _sgld_run(data, steps, batch, chains=1, threads=1):
     sampler = dp.SGLD(steps=steps, step_size=STEP_SIZE, batch_size=batch, clip=CLIP)
     plan = dp.plan(dp.LogisticRegression(), data.public, sampler, chains=chains)
-    return lambda: plan.run(data, draws=10, threads=threads, progress=False)
+    return lambda: plan.run(data, draws=10, threads=threads, progress=False, anyway=True)
 
 
 def sgld(workload, bits, anchors, limit, share):
@@ -159,7 +159,7 @@ def w1_full(threads):
     data, steps = common.logistic_data(), 100
     plan = common.w1_full_plan(data.public, steps)
     return (
-        lambda: plan.run(data, threads=threads, progress=False),
+        lambda: plan.run(data, threads=threads, progress=False, anyway=True),
         steps,
         data._rows.nbytes + 2 * 8 * len(data._rows),
     )
@@ -184,7 +184,7 @@ def _chains(workload, count):
     if workload == "W1":
         mixture = common.mixture_data()
         plan = common.w1_plan(mixture.public, CHAIN_STEPS[workload], chains=count)
-        return lambda: plan.run(mixture, threads=count, progress=False)
+        return lambda: plan.run(mixture, threads=count, progress=False, anyway=True)
     n, columns, batch, _ = gradients.Sgld.workloads[workload]
     return _sgld_run(gradients.logistic_data(n, columns), CHAIN_STEPS[workload], batch, chains=count, threads=count)
 
@@ -192,7 +192,7 @@ def _chains(workload, count):
 def _one_pass(threads, storage):
     full = common.logistic_data(storage=storage)
     plan = common.w1_full_plan(full.public, FULL_STEPS)
-    return lambda: plan.run(full, threads=threads, progress=False)
+    return lambda: plan.run(full, threads=threads, progress=False, anyway=True)
 
 
 def _serve(workload, pipe):

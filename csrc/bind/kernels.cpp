@@ -10,6 +10,7 @@
 #include "bind/records.hpp"
 #include "isa/dispatch.hpp"
 #include "query/gradient_query.hpp"
+#include "run/tiles.hpp"
 #include "threads/parallel.hpp"
 #include "threads/team.hpp"
 
@@ -60,14 +61,16 @@ void require_index(const Index& index, int64_t n) {
 py::tuple ratio_sum(const RowsArray& rows, int columns, bool has_target, const std::string& model,
                     bool intercept, std::array<double, 2> constants, const Theta& current,
                     const Theta& proposal, double clip, int bits, std::optional<Index> index, int threads,
-                    int64_t block, const Starts& group_start) {
-  const Records records = records_of(rows, columns, has_target, group_start);
+                    int64_t block, const Starts& group_start, bool tiles) {
+  Records records = records_of(rows, columns, has_target, group_start);
   require(!index || !group_start, "groups have no minibatch test");
   const ModelSpec spec = model_of(model, records, intercept, constants, static_cast<int>(current.size()));
   require(proposal.size() == current.size(), "current and proposal differ in length");
   require_grid(clip, bits);
   require(bits >= 1 && bits <= (index ? 25 : 50), "bits must be 1 to 50, or 1 to 25 for batches");
   require(threads >= 1 && block >= 1, "threads and block must be positive");
+  std::vector<double> copy;
+  if (tiles) copy = make_finite_tiles(spec, records);
   const Grid grid{clip, std::ldexp(1.0, bits) / clip};
   RatioSum r;
   if (index) {
@@ -142,8 +145,10 @@ void bind_kernels(py::module_& m) {
         py::arg("has_target"), py::arg("model"), py::arg("intercept"), py::arg("constants"),
         py::arg("current"), py::arg("proposal"), py::arg("clip"), py::arg("bits"),
         py::arg("index") = py::none(), py::arg("threads") = 1, py::arg("block") = 4096,
-        py::arg("group_start").noconvert() = py::none(),
-        "For tests: (sum, sum of squares, clipped) of the quantised ratios, of all records or of a batch.");
+        py::arg("group_start").noconvert() = py::none(), py::arg("tiles") = false,
+        "For tests: (sum, sum of squares, clipped) of the quantised ratios, of all records (from rows or, "
+        "where "
+        "a run has them, from tiles) or of a batch.");
   m.def("squared_norms", &squared_norms, py::kw_only(), py::arg("rows").noconvert(), py::arg("columns"),
         py::arg("has_target"), "|x|^2 of every row.");
   m.def("gradient_sum", &gradient_sum, py::kw_only(), py::arg("rows").noconvert(), py::arg("columns"),

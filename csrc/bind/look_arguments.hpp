@@ -18,7 +18,7 @@ namespace pydpmc {
 
 inline LookSpec look_spec(double clip, double sigma, double curvature_clip, double tau, double largest_square,
                           const std::array<double, 2>& limits, bool outer, std::vector<int> block_of,
-                          const TermTable& table) {
+                          const TermTable& table, std::vector<double> edges) {
   LookSpec spec{
       clip, sigma, curvature_clip, tau, largest_square, {limits[0], limits[1]}, outer, std::move(block_of)};
   if (table) {
@@ -27,13 +27,15 @@ inline LookSpec look_spec(double clip, double sigma, double curvature_clip, doub
     spec.table_first = first;
     spec.table_per_unit = per_unit;
   }
+  spec.edges = std::move(edges);
   return spec;
 }
 
 inline auto names_of_settings() {
   using pybind11::arg;
   return std::make_tuple(arg("clip"), arg("sigma"), arg("curvature_clip"), arg("tau"), arg("largest_square"),
-                         arg("limits"), arg("outer"), arg("block_of"), arg("table") = pybind11::none());
+                         arg("limits"), arg("outer"), arg("block_of"), arg("table") = pybind11::none(),
+                         arg("edges") = std::vector<double>{});
 }
 
 template <class Run, class Result, class... Settings>

@@ -7,12 +7,14 @@
 
 #include "bind/target.hpp"
 #include "kernels/curvature/terms.hpp"
+#include "models/facts.hpp"
 #include "query/newton_query.hpp"
 
 namespace pydpmc {
 
 constexpr double smallest = 0x1p-200, largest = 0x1p200;  // far from underflow and overflow of a grid step
 constexpr int most_look_dim = 4096;
+constexpr int most_groups = 64;
 constexpr int64_t most_look_block = 4096;  // sums over so many records fit into 64 bits
 
 inline bool has_look(ModelKind kind) {
@@ -53,6 +55,22 @@ inline void require_table(const LookSpec& spec, const ModelSpec& model) {
   require(spec.limits[0] >= 0 && spec.limits[1] >= 0, "limits must not be negative");
 }
 
+// Requires groups of a predictor that the model has, and that only what is summed is released: the squares of
+// residuals, which no two groups share.
+inline void require_groups(const LookSpec& spec, const ModelSpec& model) {
+  require(!model.own && facts_of(model.kind).has_slopes && model.predictors == 1,
+          "edges are for models with one predictor");
+  require(static_cast<int>(spec.edges.size()) < most_groups, "there are too many groups");
+  for (size_t k = 0; k < spec.edges.size(); ++k)
+    require(std::isfinite(spec.edges[k]) && (k == 0 || spec.edges[k - 1] < spec.edges[k]),
+            "edges must be finite and ascending");
+  require(spec.outer, "a look at residuals by group releases their squares");
+  require(spec.curvature_clip >= spec.clip * spec.clip * (1 - 1e-12),
+          "curvature_clip must be the squared clip");
+  for (size_t k = 0; k < spec.block_of.size(); ++k)
+    require(spec.block_of[k] == static_cast<int>(k), "block_of must put every group into a block of its own");
+}
+
 // Requires that a record's integers stay below 2^50 and the rescaled sums within 128 bits. Public numbers
 // alone decide this.
 inline void require_look(const LookSpec& spec, const ModelSpec& model) {
@@ -62,9 +80,10 @@ inline void require_look(const LookSpec& spec, const ModelSpec& model) {
   const double ratio = spec.curvature_clip / spec.tau;
   require(ratio >= 0x1p-60 && ratio <= 0x1p40, "curvature_clip is too large or too small for its noise");
   require(spec.largest_square > 0, "largest_square must be positive");
-  require(static_cast<int>(spec.block_of.size()) == curvature_dim(model),
+  require(static_cast<int>(spec.block_of.size()) == curvature_dim(summed_by(spec, model)),
           "block_of needs one entry per row of the curvature");
   require(!spec.outer || model.predictors == 1, "a softmax has no look at outer products");
+  if (!spec.edges.empty()) require_groups(spec, model);
 }
 
 }  // namespace pydpmc

@@ -73,8 +73,7 @@ class BoundNewtonRun {
 
   Array absorb(const Sums& sums, const LookSpec& spec) {
     require_look(spec, run_->model());
-    const size_t width = look_width(curvature_dim(run_->model()));
-    require_sums(sums, static_cast<size_t>(run_->model().dim) + width * width, 2);
+    require_sums(sums, sums_of(summed_by(spec, run_->model())), 2);
     const Turn turn(turns_);
     std::vector<Int128> all;
     for (py::ssize_t j = 0; j < sums.shape(0); ++j)

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bind/target.hpp"
+#include "run/tiles.hpp"
 #include "threads/parallel.hpp"
 #include "threads/turn.hpp"
 
@@ -90,10 +91,12 @@ class BoundNutsRun {
 py::tuple density_at(const RowsArray& rows, int columns, bool has_target, const std::string& model,
                      bool intercept, std::array<double, 2> constants, const Array& prior,
                      const std::vector<double>& theta, double weight, double prior_weight,
-                     std::array<double, 2> loglik_range, int threads) {
+                     std::array<double, 2> loglik_range, int threads, bool tiles) {
   const Records records = records_of(rows, columns, has_target);
   const int dim = static_cast<int>(theta.size());
-  const Target target{records, model_of(model, records, intercept, constants, dim), prior_of(prior, dim)};
+  Target target{records, model_of(model, records, intercept, constants, dim), prior_of(prior, dim)};
+  std::vector<double> copy;
+  if (tiles) copy = make_tiles(target.model, target.records);
   require(threads >= 1, "threads must be positive");
   LogDensity density(target, tempering_of(weight, prior_weight, loglik_range));
   std::vector<double> slopes(static_cast<size_t>(threads) * LogDensity::workspace(target));
@@ -155,5 +158,7 @@ void bind_nuts(py::module_& m) {
   m.def("log_density", &density_at, py::kw_only(), py::arg("rows").noconvert(), py::arg("columns"),
         py::arg("has_target"), py::arg("model"), py::arg("intercept"), py::arg("constants"), py::arg("prior"),
         py::arg("theta"), py::arg("weight"), py::arg("prior_weight"), py::arg("loglik_range"),
-        py::arg("threads") = 1, "For tests: the log density of the target and its gradient.");
+        py::arg("threads") = 1, py::arg("tiles") = false,
+        "For tests: the log density of the target and its gradient, from rows or, where a run has them, from "
+        "tiles.");
 }

@@ -29,16 +29,25 @@ py::array frozen(const double* numbers, std::initializer_list<py::ssize_t> shape
 
 enum class Writes { loglik, gradient, roots };  // for each record
 
-template <Writes what>
+// Whether a function takes theta, x and y, or all of them in one array: features, targets and theta, as they
+// lie in a RecordBlock. Each array that a backend is given costs it about a microsecond.
+enum class Takes { three, one };
+
+template <Writes what, Takes how>
 int call_python(int64_t count, int64_t columns, int64_t dim, const double* theta, const double* x,
                 const double* y, double* out, void* user) noexcept {
   const py::gil_scoped_acquire locked;
   try {
-    const py::object targets = y ? py::object(frozen(y, {count})) : py::object(py::none());
+    const py::handle function(static_cast<PyObject*>(user));
     const py::array to = what == Writes::loglik     ? view(out, {count})
                          : what == Writes::gradient ? view(out, {count, dim})
                                                     : view(out, {count, 1 + dim, dim});
-    py::handle(static_cast<PyObject*>(user))(frozen(theta, {dim}), frozen(x, {count, columns}), targets, to);
+    if constexpr (how == Takes::one) {
+      function(frozen(x, {count * (columns + 1) + dim}), to);
+    } else {
+      const py::object targets = y ? py::object(frozen(y, {count})) : py::object(py::none());
+      function(frozen(theta, {dim}), frozen(x, {count, columns}), targets, to);
+    }
     return 0;
   } catch (py::error_already_set&) {
     return 1;
@@ -79,13 +88,21 @@ void require_block(int64_t block) {
   require(block >= 1 && block <= 65536, "block must be a whole number from 1 to 65536");
 }
 
+template <Takes how>
+OwnModelHandle bound(const py::object& loglik, const py::object& gradient, int64_t block,
+                     const py::object& roots) {
+  return std::make_shared<BoundOwnModel>(BoundOwnModel{
+      call_python<Writes::loglik, how>, gradient.is_none() ? nullptr : call_python<Writes::gradient, how>,
+      loglik.ptr(), gradient.ptr(), block, py::make_tuple(loglik, gradient, roots),
+      roots.is_none() ? nullptr : call_python<Writes::roots, how>, roots.ptr()});
+}
+
 OwnModelHandle of_python(const py::object& loglik, const py::object& gradient, int64_t block,
-                         const py::object& roots) {
+                         const py::object& roots, bool in_one_array) {
   require_block(block);
-  return std::make_shared<BoundOwnModel>(
-      BoundOwnModel{call_python<Writes::loglik>, gradient.is_none() ? nullptr : call_python<Writes::gradient>,
-                    loglik.ptr(), gradient.ptr(), block, py::make_tuple(loglik, gradient, roots),
-                    roots.is_none() ? nullptr : call_python<Writes::roots>, roots.ptr()});
+  require(!in_one_array || block > 1, "theta lies beside the records in blocks of several records only");
+  return in_one_array ? bound<Takes::one>(loglik, gradient, block, roots)
+                      : bound<Takes::three>(loglik, gradient, block, roots);
 }
 
 OwnModelHandle of_addresses(std::uintptr_t loglik, std::uintptr_t gradient, std::uintptr_t loglik_user,
@@ -111,7 +128,7 @@ void bind_own(py::module_& m) {
   using namespace pydpmc;
   py::class_<BoundOwnModel, OwnModelHandle>(m, "OwnModel")
       .def_static("of_python", &of_python, py::kw_only(), py::arg("loglik"), py::arg("gradient"),
-                  py::arg("block"), py::arg("roots") = py::none())
+                  py::arg("block"), py::arg("roots") = py::none(), py::arg("in_one_array") = false)
       .def_static("of_addresses", &of_addresses, py::kw_only(), py::arg("loglik"), py::arg("gradient") = 0,
                   py::arg("loglik_user") = 0, py::arg("gradient_user") = 0, py::arg("block") = 1,
                   py::arg("keep") = py::none())

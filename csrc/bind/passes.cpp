@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <ctime>
 #include <map>
 #include <string>
@@ -15,8 +16,8 @@
 #include "kernels/curvature/look_grid.hpp"
 #include "kernels/gradient/chains.hpp"
 #include "query/gradient_query.hpp"
+#include "run/tiles.hpp"
 #include "samplers/nuts/log_density.hpp"
-#include "threads/chains.hpp"
 
 namespace py = pybind11;
 
@@ -56,36 +57,34 @@ std::map<std::string, double> pass_seconds(const RowsArray& rows, int columns, b
   records.squares = {squares.data()};
   const int64_t n = records.n;
   const size_t dims = theta.size(), many = static_cast<size_t>(chains), width = look_width(dim);
-  std::vector<double> tiles(tiles_of_run(spec, records) + cache_line / sizeof(double));
   std::vector<double> scratch(std::max({slopes_size(spec), look_scratch(spec), chains_scratch(spec, many)}));
   std::vector<double> now(static_cast<size_t>(n)), next(now.size()), density(dims + 1), thetas;
   for (size_t c = 0; c < many; ++c) thetas.insert(thetas.end(), theta.begin(), theta.end());
   std::vector<int64_t> sums(many * dims + 8), products(width * width);
   const KernelTable& kernel = kernels();
   const GradientGrid grid{0.9, 0x1p30}, unclipped{2.0, 0x1p30, false};
-  const LookGrid look{{0.9, 0x1p20}, 0.25, 0x1p20, 1e5, {3.0, 0.5}};
+  const LoglikRange unclamped{-HUGE_VAL, HUGE_VAL};
+  const double radius2 = 1.0 + intercept;  // rows of norm 1, as a run of Newton bounds them
+  const LookGrid look{
+      {std::sqrt(radius2), 0x1p30}, radius2 / 4, longest_root / std::sqrt(radius2 / 4), radius2, {}};
   double* own = scratch.data();
   kernel.log_likelihoods(spec, records, theta.data(), own, 0, n, now.data());
   std::map<std::string, double> seconds;
-  seconds["barker"] = shortest(repeats, [&] {
-    kernel.full_ratio(spec, records, theta.data(), own, 0, n, now.data(), next.data(), {1.0, 0x1p30});
-  });
   seconds["clipped"] = shortest(repeats, [&] {
     kernel.gradient_sums(spec, records, theta.data(), own, {nullptr, n}, grid, sums.data());
   });
-  seconds["density"] = shortest(repeats, [&] {
-    for (int64_t i = 0; i < n; i += density_block)
-      kernel.log_density(spec, records, theta.data(), own, i, std::min(n, i + density_block), {-1e3, 1e3},
-                         density.data());
-  });
+  const std::vector<double> tiles = make_tiles(spec, records);
   seconds["look"] = shortest(repeats, [&] {
     look_kernels().look_sums(spec, records, theta.data(), own, 0, n, look, sums.data(), products.data());
   });
-  if (tiles_of_run(spec, records) > 0) {
-    double* const first = at_cache_line(tiles.data());
-    kernel.write_tiles(spec, records, first);
-    records.tiles = {first};
-  }
+  seconds["barker"] = shortest(repeats, [&] {
+    kernel.full_ratio(spec, records, theta.data(), own, 0, n, now.data(), next.data(), {1.0, 0x1p30});
+  });
+  seconds["density"] = shortest(repeats, [&] {
+    for (int64_t i = 0; i < n; i += density_block)
+      kernel.log_density(spec, records, theta.data(), own, i, std::min(n, i + density_block), unclamped,
+                         density.data());
+  });
   if (sums_chains_at_once(spec, records))
     for (const auto& [name, count] : {std::pair{"gradient", 1}, {"chains", chains}})
       seconds[name] = shortest(repeats, [&, count = count] {

@@ -8,8 +8,8 @@
 
 PYDPMC_ISA_BEGIN
 
-// Where a tile is: its columns, a distance of `records` apart, then targets, then |x|^2 with the
-// intercept's 1.
+// Where a tile is: its columns as numbers (those of fixed16 times their unit), a distance of `records` apart,
+// then targets, then |x|^2 with the intercept's 1.
 template <class Number>
 struct TileAt {
   Number *x, *y, *row2;
@@ -17,7 +17,7 @@ struct TileAt {
 
   TileAt(Number* first, int columns) noexcept
       : x(first),
-        y(x + tile_columns(columns) * tile_records(columns)),
+        y(x + pydpmc::tile_columns(columns) * tile_records(columns)),
         row2(y + tile_records(columns)),
         records(tile_records(columns)) {}
   PYDPMC_INLINE Number* column(int j) const noexcept { return x + j * records; }
@@ -29,7 +29,7 @@ using NewTile = TileAt<double>;
 template <class Scalar>
 PYDPMC_INLINE void turn_four(const Rows<Scalar>& row, int j, double* to, int records) noexcept {
   Quad q[lanes];
-  for (int r = 0; r < lanes; ++r) q[r] = (Quad)widen<4>(row[r] + j);
+  for (int r = 0; r < lanes; ++r) q[r] = (Quad)widen<4>(row[r] + j) * unit_of<Scalar>;
   if constexpr (native_lanes == 8) {
     using Octet = Wide<8>::F;
     Octet pair[4];
@@ -68,7 +68,8 @@ PYDPMC_INLINE void fill_eight(const Rows<Scalar>& row, int columns, int first, c
   double* to = tile.x + first;
   if (columns < 4) {
     for (int j = 0; j < columns; ++j)
-      for (int k = 0; k < lanes; ++k) to[j * tile.records + k] = static_cast<double>(row[k][j]);
+      for (int k = 0; k < lanes; ++k)
+        to[j * tile.records + k] = static_cast<double>(row[k][j]) * unit_of<Scalar>;
   } else {
     for (int j = 0; j < columns; j += 4) turn_four(row, j, to + j * tile.records, tile.records);
   }
@@ -100,6 +101,14 @@ constexpr int tile_groups = 4;  // vectors of records at a time
 // since each waits for its last addition.
 PYDPMC_INLINE void class_sums(const Tile& tile, int r, const double* slopes, int columns, int k,
                               NativeF (&total)[tile_groups]) noexcept {
+  if (native_lanes < lanes && k + 4 >= columns) {  // faster with narrow vectors
+    // To add the product to zero, as below, would only turn -0 to 0, and nothing that follows tells them
+    // apart.
+    const NativeF slope = NativeF{} + slopes[k];
+    for (int g = 0; g < tile_groups; ++g)
+      total[g] = load_native(tile.column(k) + r + g * native_lanes) * slope;
+    return;
+  }
   NativeF other[tile_groups];
   for (int g = 0; g < tile_groups; ++g) total[g] = other[g] = NativeF{};
   const auto add = [&](int j, NativeF(&to)[tile_groups]) PYDPMC_LAMBDA {
@@ -140,14 +149,14 @@ PYDPMC_INLINE void tile_dots(const Tile& tile, int r, const double* slopes, int 
   for (int g = 0; g < tile_groups; ++g) dot[g] = half[g] + dot[g];
 }
 
-// eta[r] = offset + unit times the dot product of record r with the slopes.
+// eta[r] = offset + the dot product of record r with the slopes.
 [[gnu::noinline]] inline void tile_predictors(const Tile& tile, const double* slopes, int columns,
-                                              double unit, double offset, double* eta) noexcept {
+                                              double offset, double* eta) noexcept {
   for (int r = 0; r < tile.records; r += tile_groups * native_lanes) {
     NativeF dot[tile_groups];
     tile_dots(tile, r, slopes, columns, dot);
     for (int g = 0; g < tile_groups; ++g)
-      *reinterpret_cast<UnalignedF*>(eta + r + g * native_lanes) = dot[g] * unit + offset;
+      *reinterpret_cast<UnalignedF*>(eta + r + g * native_lanes) = dot[g] + offset;
   }
 }
 

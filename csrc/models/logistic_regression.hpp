@@ -31,12 +31,13 @@ struct LogisticRegression {
     return {y - logistic(eta), fill(0.0)};
   }
 
-  // Both of the above from one exponential, as |(1 - 2 y) eta| = |eta| for y = 0 and 1.
-  PYDPMC_INLINE static LoglikAndScore loglik_and_score(F8 eta, F8 y, const Prepared&) noexcept {
-    const F8 u = exp_minus_abs(eta), small = u / (u + 1.0);
-    const F8 softplus = max(fill(0.0), (1.0 - 2.0 * y) * eta) + log1p_unit(u);
-    const F8 probability = select(eta == eta, select(eta > fill(0.0), 1.0 - small, small), eta);
-    return {0.0 - softplus, {y - probability, fill(0.0)}};
+  // loglik and score from one exponential, as |(1 - 2 y) eta| = |eta| for y = 0 and 1; the logarithm is left
+  // to the caller, who takes it of the product of several.
+  PYDPMC_INLINE static FactoredLoglik factored(F8 eta, F8 y, const Prepared&) noexcept {
+    const Quotient e = exp_minus_abs_nearly(eta);
+    const F8 total = e.above + e.below;
+    const F8 probability = select(eta > fill(0.0), e.below, e.above) / total;
+    return {0.0 - max(fill(0.0), (1.0 - 2.0 * y) * eta), {total, e.below}, {y - probability, fill(0.0)}};
   }
 };
 

@@ -17,6 +17,14 @@ struct LoglikAndScore {
   Score score;
 };
 
+// A log-likelihood that is linear - log(factor), both parts of the quotient `factor` in [0.8, 2.5], with its
+// score.
+struct FactoredLoglik {
+  F8 linear;
+  Quotient factor;
+  Score score;
+};
+
 struct Prepared {
   const double* slopes;  // zero-padded to a multiple of eight
   double offset;

@@ -27,7 +27,23 @@ struct LookSpec {
   std::vector<int> block_of;    // per coordinate of the curvature; curvature between blocks is not released
   std::vector<double> table{};  // of the model's terms, three numbers a predictor; empty if it needs none
   double table_first = 0, table_per_unit = 0;
+  std::vector<double> edges{};  // of groups of predictors: a look at residuals by group; empty for all others
 };
+
+// What a look sums: gradients and curvatures of the model, or residuals and their squares by group.
+inline ModelSpec summed_by(const LookSpec& spec, const ModelSpec& model) {
+  if (spec.edges.empty()) return model;
+  ModelSpec groups = model;
+  groups.dim = static_cast<int>(spec.edges.size()) + 1;
+  groups.predictors = 1;
+  return groups;
+}
+
+// The number of sums of a look before they are brought onto the grid.
+inline size_t sums_of(const ModelSpec& summed) noexcept {
+  const size_t width = look_width(curvature_dim(summed));
+  return static_cast<size_t>(summed.dim) + width * width;
+}
 
 // S M / 2^shift, rounded to nearest; M < 2^46 and |S| < 2^77 keep it within 128 bits.
 struct Rescale {
@@ -48,8 +64,8 @@ class LookPlan {
  public:
   LookPlan(const LookSpec& spec, const ModelSpec& model)
       : spec_(spec),
-        dim_(model.dim),
-        across_(curvature_dim(model)),
+        dim_(summed_by(spec, model).dim),
+        across_(curvature_dim(summed_by(spec, model))),
         root_step_(std::sqrt(spec.curvature_clip) / longest_root),
         diagonal_(root_step_ * root_step_ / curvature_unit()),
         beside_(diagonal_.factor() * 1.4142135623730950),  // below the root of two
@@ -80,7 +96,9 @@ class LookPlan {
             spec_.largest_square,
             limits,
             spec_.outer,
-            tiles_.data()};
+            tiles_.data(),
+            spec_.edges.empty() ? nullptr : spec_.edges.data(),
+            static_cast<int>(spec_.edges.size())};
   }
 
   // Integer sums on the noise's grid, in the order of release: the gradient, then the upper triangle of the

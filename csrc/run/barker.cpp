@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "run/tiles.hpp"
 #include "threads/workspaces.hpp"
 
 namespace pydpmc {
@@ -21,6 +22,7 @@ BarkerRun::BarkerRun(Target target, const Chains& chains, Barker barker, Proposa
       draws_(chains.draws),
       cached_(cached),
       slopes_stride_(slopes_size(target_.model)) {
+  if (barker_.batch == 0 && cached_) tiles_ = make_finite_tiles(target_.model, target_.records);
   const size_t dim = static_cast<size_t>(target_.model.dim);
   const size_t n = static_cast<size_t>(target_.records.n);
   for (size_t c = 0; c < chains_.size(); ++c) {

@@ -84,6 +84,7 @@ class BarkerRun {
   uint64_t generation_;
   std::vector<Chain> chains_;
   Draws draws_;
+  std::vector<double> tiles_;
   int64_t done_ = 0;
   bool logliks_known_ = false;
   Stop stop_;

@@ -6,6 +6,7 @@
 #include "isa/dispatch.hpp"
 #include "kernels/gradient/chains.hpp"
 #include "query/gradient_query.hpp"
+#include "run/tiles.hpp"
 #include "threads/chains.hpp"
 #include "threads/workspaces.hpp"
 
@@ -26,12 +27,7 @@ LangevinRun::LangevinRun(Target target, const Chains& chains, const GradientGrid
     squares_ = squares_of(target_.records);
     target_.records.squares = {squares_.data()};
   }
-  if (const size_t size = tiles_of_run(target_.model, target_.records); size > 0) {
-    tiles_.resize(size + cache_line / sizeof(double));
-    double* const first = at_cache_line(tiles_.data());
-    kernels_of(target_.model).write_tiles(target_.model, target_.records, first);
-    target_.records.tiles = {first};
-  }
+  tiles_ = make_tiles(target_.model, target_.records);
   const size_t dim = static_cast<size_t>(target_.model.dim);
   for (size_t c = 0; c < chains_.size(); ++c) {
     chains_[c].resize(dim);

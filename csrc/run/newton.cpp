@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "kernels/gradient/chains.hpp"
 #include "kernels/own/user_model.hpp"
 #include "query/gradient_query.hpp"
 #include "threads/chains.hpp"
@@ -17,10 +18,10 @@ struct LookSums {
   std::vector<int64_t> sums, products;
   std::vector<Int128> all_sums, all_products;
 
-  explicit LookSums(const ModelSpec& model)
+  LookSums(const ModelSpec& model, const ModelSpec& summed)
       : scratch(look_scratch(model) + (model.own ? model.own->workspace : 0)),
-        sums(static_cast<size_t>(model.dim)),
-        products(look_width(curvature_dim(model)) * look_width(curvature_dim(model))),
+        sums(static_cast<size_t>(summed.dim)),
+        products(look_width(curvature_dim(summed)) * look_width(curvature_dim(summed))),
         all_sums(sums.size()),
         all_products(products.size()) {}
 
@@ -45,9 +46,23 @@ NewtonRun::NewtonRun(const Records& records, const ModelSpec& model, Key key, bo
       key_(key),
       key_is_secret_(key_is_secret),
       generation_(fork_generation()) {
-  if (records_.squares || model_.own) return;
-  squares_ = squares_of(records);
-  records_.squares = {squares_.data()};
+  if (model_.own) return;
+  if (!records_.squares) {
+    squares_ = squares_of(records);
+    records_.squares = {squares_.data()};
+  }
+  write_tiles();
+}
+
+void NewtonRun::write_tiles() {
+  Records alone = records_;
+  alone.weights = {};  // a tile has none
+  const size_t size = model_.columns <= longest_look_tile ? tiles_of_run(model_, alone) : 0;
+  if (size == 0) return;
+  tiles_.resize(size + cache_line / sizeof(double));
+  double* const first = at_cache_line(tiles_.data());
+  kernels_of(model_).write_tiles(model_, alone, first);
+  records_.tiles = {first};
 }
 
 std::vector<Int128> NewtonRun::sums(const LookSpec& spec, const std::vector<double>& theta, int threads,
@@ -55,7 +70,7 @@ std::vector<Int128> NewtonRun::sums(const LookSpec& spec, const std::vector<doub
   threads = std::clamp(threads, 1, most_threads);
   const LookPlan plan(spec, model_);
   const LookGrid grid = plan.grid();
-  std::vector<LookSums> sums(static_cast<size_t>(threads), LookSums(model_));
+  std::vector<LookSums> sums(static_cast<size_t>(threads), LookSums(model_, summed_by(spec, model_)));
   const LookKernels& kernel = model_.own ? user_look_kernels() : look_kernels();
   for_each_chain(1, records_.n, block, threads, true, stop_, [&](uint32_t, Team& team, int first_thread) {
     team.sum([&](int thread, int64_t begin, int64_t end) noexcept {
@@ -83,7 +98,7 @@ std::vector<Int128> NewtonRun::bare(const LookSpec& spec, const std::vector<doub
 std::vector<Int128> NewtonRun::onto_grid(const LookSpec& spec, const std::vector<Int128>& sums) const {
   const LookPlan plan(spec, model_);
   std::vector<Int128> out(plan.released());
-  plan.onto_grid(sums.data(), sums.data() + model_.dim, out.data());
+  plan.onto_grid(sums.data(), sums.data() + summed_by(spec, model_).dim, out.data());
   return out;
 }
 

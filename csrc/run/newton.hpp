@@ -40,11 +40,12 @@ class NewtonRun {
   const ModelSpec& model() const { return model_; }
 
  private:
+  void write_tiles();
   std::vector<Int128> onto_grid(const LookSpec& spec, const std::vector<Int128>& sums) const;
 
   Records records_;
   ModelSpec model_;
-  std::vector<double> squares_;
+  std::vector<double> squares_, tiles_;
   Key key_;
   bool key_is_secret_;
   uint64_t generation_;

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "run/tiles.hpp"
 #include "threads/chains.hpp"
 
 namespace pydpmc {
@@ -15,7 +16,8 @@ NutsRun::NutsRun(Target target, const Chains& chains, const Tempering& tempering
       key_(chains.key),
       key_is_secret_(chains.key_is_secret),
       generation_(fork_generation()),
-      draws_(chains.draws) {
+      draws_(chains.draws),
+      tiles_(make_finite_tiles(target_.model, target_.records)) {
   const size_t dim = static_cast<size_t>(target_.model.dim);
   for (int c = 0; c < chains.count; ++c) {
     chains_.push_back(std::make_unique<NutsChain>(target_, tempering, spec));

@@ -90,6 +90,7 @@ class NutsRun {
   uint64_t generation_;
   std::vector<std::unique_ptr<NutsChain>> chains_;
   Draws draws_;
+  std::vector<double> tiles_;
   int64_t done_ = 0;
   Stop stop_;
   std::vector<NutsStatistics> before_;  // what a chunk of steps that is dropped goes back to

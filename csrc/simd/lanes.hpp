@@ -125,6 +125,11 @@ PYDPMC_INLINE F8 abs(F8 a) noexcept {
   return a;
 }
 
+PYDPMC_INLINE F8 minus_abs(F8 a) noexcept {
+  for (int k = 0; k < parts; ++k) a.p[k] = (NativeF)((NativeI)a.p[k] | (NativeI{} + INT64_MIN));
+  return a;
+}
+
 PYDPMC_INLINE I8 operator+(I8 a, I8 b) noexcept {
   for (int k = 0; k < parts; ++k) a.p[k] = a.p[k] + b.p[k];
   return a;

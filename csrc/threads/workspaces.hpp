@@ -10,13 +10,15 @@
 namespace pydpmc {
 
 // The number of doubles that a kernel needs: two prepared thetas (csrc/models/prepared.hpp) and the gradient
-// of a group; or one, and slopes and sums of narrow or coded rows (csrc/kernels/gradient/).
+// of a group; or one, and slopes and sums of narrow or coded rows (csrc/kernels/gradient/) or nine sums per
+// column (csrc/kernels/ratio/tile_density.hpp).
 inline size_t slopes_size(const ModelSpec& model) noexcept {
   if (model.own) return model.own->workspace;
   const size_t group = static_cast<size_t>((model.dim + 7) / 8 * 8) + 8;
   const size_t narrow = static_cast<size_t>((model.columns + 15) / 16 * 24);
   const size_t coded = 4 * (static_cast<size_t>(model.columns) + 8);
-  return prepared_size(model) + std::max({prepared_size(model) + group, narrow, coded});
+  const size_t of_tile = 9 * static_cast<size_t>((model.columns + 7) / 8 * 8);
+  return prepared_size(model) + std::max({prepared_size(model) + group, narrow, coded, of_tile});
 }
 
 class Workspaces {

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "concepts.hpp"
@@ -220,6 +221,26 @@ void chain_kernel(const ModelSpec& model, const Records& records, const Gradient
   }
 }
 
+// The log density without a range, from rows and from tiles, which must agree.
+void tiled_density(const ModelSpec& model, const Records& records, const std::vector<double>& theta,
+                   double* slopes, Digest& digest) {
+  std::vector<double> density(theta.size() + 1), again(density);
+  const auto sum = [&](const Records& from, std::vector<double>& to) {
+    kernels().log_density(model, from, theta.data(), slopes, 0, from.n, {-HUGE_VAL, HUGE_VAL}, to.data());
+    digest.add(to);
+  };
+  sum(records, density);
+  std::vector<double> tiles(tiles_of_run(model, records));
+  if (tiles.empty()) return;
+  Records tiled = records;
+  kernels().write_tiles(model, records, tiles.data());
+  tiled.tiles = {tiles.data()};
+  sum(tiled, again);
+  const bool finite = records.storage == Storage::fixed16;  // rows of other tables hold infinities
+  if (finite && std::memcmp(density.data(), again.data(), density.size() * sizeof(double)) != 0)
+    std::printf("rows tiles differ\n");  // read as one more instruction set, which fails
+}
+
 template <class Scalar>
 void records_kernels(const Case& given, Storage storage, int wanted, bool intercept) {
   Mixer mixer;
@@ -268,6 +289,7 @@ void records_kernels(const Case& given, Storage storage, int wanted, bool interc
   std::vector<double> density(dim + 1, 0.0);
   kernels().log_density(model, records, theta.data(), slopes, 0, n, {-30.0, 30.0}, density.data());
   digest.add(density);
+  tiled_density(model, records, theta, slopes, digest);
   const GradientGrid grid = grid_within(0.7, 1e-9, model.dim);
   for (const Batch& visited : {all, some}) {
     sums([&](int64_t* to) {
@@ -292,16 +314,17 @@ void records_kernels(const Case& given, Storage storage, int wanted, bool interc
     std::vector<double> scratch(look_scratch(model));
     constexpr int cells = 20;
     const auto terms = mixer.numbers(3 * (cells + 1));  // a table of counts
-    const LookGrid look{{0.7, 0x1p20}, 0.4, 0x1p20, 1e5, {{3.0, 0.5}, terms.data(), cells, -4.0, 2.5}};
-    for (const bool weighted : {false, true}) {
+    LookGrid look{{0.7, 0x1p20}, 0.4, 0x1p20, 1e5, {{3.0, 0.5}, terms.data(), cells, -4.0, 2.5}};
+    for (const auto& [weighted, clipped] : {std::pair{false, true}, {true, true}, {false, false}}) {
+      if (!clipped) look.gradient.clip = look.curvature_clip = 1e9, look.per_root = 0x1p7;
       std::vector<int64_t> gradient(dim), products(width * width);
-      records.weights = weighted ? weights.data() : nullptr;
+      records.weights = {weighted ? weights.data() : nullptr};
       look_kernels().look_sums(model, records, theta.data(), scratch.data(), 0, n, look, gradient.data(),
                                products.data());
       digest.add(gradient);
       for (size_t i = 0; i < width; ++i) digest.add(products.data() + i * width + i, width - i);
     }
-    records.weights = nullptr;
+    records.weights = {};
   }
   char name[80];
   std::snprintf(name, sizeof name, "%s,%s,%d,%d", given.name,

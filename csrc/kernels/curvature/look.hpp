@@ -2,8 +2,8 @@
 // nearest(sqrt(h) x / step), both in exact integers. A record whose terms are not finite adds nothing.
 #pragma once
 
+#include "kernels/curvature/look_factors.hpp"
 #include "kernels/curvature/outer_products.hpp"
-#include "kernels/curvature/terms.hpp"
 #include "kernels/gradient/block_gradient.hpp"
 
 PYDPMC_ISA_BEGIN
@@ -21,27 +21,6 @@ struct LookShape {
         width(static_cast<int64_t>(look_width(curvature_dim(spec)))) {}
 };
 
-// The contributions of eight records: the scale that takes their gradients to the grid, the factor that takes
-// x to the integers of the curvature, and which records count.
-struct LookFactors {
-  F8 scale, root;
-  unsigned trusted;
-};
-
-// r2 is the squared norm of the factor (or factors, of several predictors) of x in the gradient.
-PYDPMC_INLINE LookFactors look_factors(F8 r2, F8 h, F8 row2, const LookGrid& grid) noexcept {
-  const F8 none = fill(-1.0), scale = clipped_scale(row2, r2, fill(0.0), grid.gradient);
-  const F8 bounded = min(h, fill(grid.curvature_clip) / row2);  // no bound if the row is zero
-  const F8 usable =
-      select(row2 <= fill(grid.largest_square),
-             select(fill(0.0) <= h, select(h <= fill(largest_square), scale, none), none), none);
-  LookFactors factors;
-  factors.scale = scale;
-  factors.root = square_root(bounded) * grid.per_root;
-  factors.trusted = bits_of(fill(0.0) <= usable);
-  return factors;
-}
-
 // |x|^2 of the records at i, with the intercept's 1.
 template <class Model, class Scalar>
 PYDPMC_INLINE F8 look_squares(const LookShape<Model>& shape, const Rows<Scalar>& row, int64_t i, int here,
@@ -54,18 +33,11 @@ PYDPMC_INLINE F8 look_squares(const LookShape<Model>& shape, const Rows<Scalar>&
          shape.shift;
 }
 
-// The weights of the records at i; one that is not a number voids its record.
-PYDPMC_INLINE F8 look_weights(const RowWeights& weights, int64_t i, int here) noexcept {
-  if (!weights) return fill(1.0);
-  return gather([&](int k) PYDPMC_LAMBDA { return weights.of(i + (k < here ? k : 0)); });
-}
-
-// Sets q to the nearest integers of factor times ([1], x), and to zero beyond the last column. Rows of four
-// or more columns are read in whole groups of four, which may spill over into the start of the next row of q:
-// it is written later.
+// As write_root. Rows of four or more columns are read in whole groups of four, which may spill over into the
+// start of the next row of q: it is written later.
 template <class Model, class Scalar>
-PYDPMC_INLINE void write_root(const LookShape<Model>& shape, const Scalar* row, double factor,
-                              double* q) noexcept {
+PYDPMC_INLINE void write_short_root(const LookShape<Model>& shape, const Scalar* row, double factor,
+                                    double* q) noexcept {
   constexpr int narrow = native_lanes < 4 ? native_lanes : 4;
   const auto nearest = [](auto x) PYDPMC_LAMBDA { return (x + rounding_magic) - rounding_magic; };
   if (shape.shift) q[0] = nearest(factor);
@@ -87,28 +59,45 @@ PYDPMC_INLINE void write_root(const LookShape<Model>& shape, const Scalar* row, 
   for (int k = shape.columns; k < j; ++k) to[k] = 0.0;
 }
 
-// What takes the terms of a block of records to the grids.
-struct LookBlock {
-  BlockFactors gradient;
-  alignas(64) double root[most_block_records];
-};
+// (1, x_0, x_1, ..) without the last x.
+template <class Vector>
+PYDPMC_INLINE Vector after_one(Vector x) noexcept {
+  const Vector one = Vector{} + 1.0;
+  if constexpr (sizeof x == 64)
+    return __builtin_shufflevector(one, x, 0, 8, 9, 10, 11, 12, 13, 14);
+  else if constexpr (sizeof x == 32)
+    return __builtin_shufflevector(one, x, 0, 4, 5, 6);
+  else
+    return __builtin_shufflevector(one, x, 0, 2);
+}
 
-// Bit r of the result is set if record r counts.
+// As write_root, for rows of at least `lanes` columns. Stores are aligned, but for the last one, which writes
+// some columns again.
 template <class Model, class Scalar>
-PYDPMC_INLINE uint64_t look_block_factors(const Block<Scalar>& block, const Records& records, int64_t i,
-                                          const Prepared& p, const LookGrid& grid, LookBlock& to) noexcept {
-  uint64_t trusted = 0;
-  for (int r = 0; r < block.count; r += lanes) {
-    const Terms terms = terms_of(Model{}, load(block.eta + r), load(block.y + r), p, grid.limits);
-    const F8 weight = look_weights(records.weights, i + r, rest_of(r, block.count));
-    const F8 gradient = terms.r * weight, r2 = gradient * gradient;
-    const LookFactors factors =
-        look_factors(r2, grid.outer ? r2 : terms.h * weight, load(to.gradient.row2 + r), grid);
-    store(to.gradient.first + r, gradient * factors.scale);
-    store(to.root + r, factors.root);
-    trusted |= uint64_t{factors.trusted} << r;
+PYDPMC_INLINE void write_long_root(const LookShape<Model>& shape, const Scalar* row, double factor,
+                                   double* q) noexcept {
+  const NativeF scaled = NativeF{} + factor * unit_of<Scalar>;
+  const auto write = [&](double* to, NativeF x) PYDPMC_LAMBDA {
+    *reinterpret_cast<UnalignedF*>(to) = (scaled * x + rounding_magic) - rounding_magic;
+  };
+  int j = 0;
+  if (shape.shift) {
+    write(q, after_one(load_native(row)));
+    q[0] = (factor + rounding_magic) - rounding_magic;
+    j = native_lanes;
   }
-  return trusted & ~uint64_t{0} >> (64 - block.count);
+  for (; j + native_lanes <= shape.dim; j += native_lanes) write(q + j, load_native(row + j - shape.shift));
+  if (j < shape.dim) write(q + shape.dim - native_lanes, load_native(row + shape.columns - native_lanes));
+}
+
+// Sets q to the nearest integers of factor times ([1], x); it stays zero beyond the last column.
+template <class Model, class Scalar>
+PYDPMC_INLINE void write_root(const LookShape<Model>& shape, const Scalar* row, double factor,
+                              double* q) noexcept {
+  if (shape.columns >= lanes)
+    write_long_root(shape, row, factor, q);
+  else
+    write_short_root(shape, row, factor, q);
 }
 
 template <class Model, class Scalar>
@@ -119,30 +108,35 @@ template <class Model, class Scalar>
   const LookShape<Model> shape(spec);
   const GradientShape<Model> of_gradient(spec, p);
   Block<Scalar> block(table);
-  LookBlock factors;
+  BlockFactors gradient;
+  alignas(64) double root[most_block_records];
+  const auto factors = choose_factors<Model>(records.weights, p, grid);
   int64_t added = 0;
+  int filled = 0;
+  const auto flush = [&] {
+    add_outer_products(q, filled, shape.dim, shape.width, grid.tiles, products);
+    filled = 0;
+  };
   for (int64_t i = 0; i < look_block * shape.width; ++i) q[i] = 0.0;
   for (int64_t i = begin; i < end; i += block.most) {
     block.move_to(table, i, end);
     predict_block<Model>(table, p, block);
-    square_block(block, of_gradient, records.squares, i, factors.gradient.row2);
-    const uint64_t trusted = look_block_factors<Model>(block, records, i, p, grid, factors);
+    square_block(block, of_gradient, records.squares, i, gradient.row2);
+    const LookRecords seen{block.eta, block.y, gradient.row2, i, block.count, (block.count + 7) / 8 * 8};
+    const uint64_t trusted = factors(seen, records.weights, p, grid, gradient.first, root);
+    if (filled + block.count > look_block) flush();
+    for (int r = 0; r < block.count; ++r)
+      if (trusted >> r & 1) write_root(shape, block.row(r), root[r], q + filled++ * shape.width);
     const int here = __builtin_popcountll(trusted);
     added += here;
     if (here == block.count) {
-      for (int r = 0; r < here; ++r) write_root(shape, block.row(r), factors.root[r], q + r * shape.width);
-      add_rows_of(block, of_gradient, factors.gradient, sums);
+      add_rows_of(block, of_gradient, gradient, sums);
     } else {
-      double* next = q;
-      for (int r = 0; r < block.count; ++r) {
-        if (!(trusted >> r & 1)) continue;
-        write_root(shape, block.row(r), factors.root[r], next);
-        of_gradient.add1(sums, block.row(r), factors.gradient.first[r], 0.0);
-        next += shape.width;
-      }
+      for (int r = 0; r < block.count; ++r)
+        if (trusted >> r & 1) of_gradient.add1(sums, block.row(r), gradient.first[r], 0.0);
     }
-    add_outer_products(q, here, shape.dim, shape.width, grid.tiles, products);
   }
+  flush();
   remove_magic(sums, shape.dim, added);
 }
 

@@ -29,6 +29,8 @@ struct LookGrid {
   TermLimits limits;
   bool outer = false;              // h is r^2 in place of the model's curvature
   const uint8_t* tiles = nullptr;  // which 4 x 4 tiles of the curvature are wanted, row by row
+  const double* edges = nullptr;   // of the groups of predictors, ascending: a look at residuals by group
+  int edge_count = 0;
 };
 
 // The number of records whose outer products are added in doubles before they move to 64-bit integers. The
@@ -45,9 +47,16 @@ inline size_t look_width(int dim) noexcept {
 // The curvature is in the coefficients of one predictor; a softmax has several, all of the same rows.
 inline int curvature_dim(const ModelSpec& spec) noexcept { return spec.dim / spec.predictors; }
 
+// Rows of so few columns are looked at by tiles, with a sum in every lane for each pair of columns.
+constexpr int longest_look_tile = 24;
+inline size_t lane_sums(const ModelSpec& spec) noexcept {
+  if (spec.columns > longest_look_tile) return 0;
+  return 8 * static_cast<size_t>(spec.columns) + 8 * look_width(spec.dim) * look_width(spec.dim);
+}
+
 // The number of doubles of scratch memory, for a prepared theta and a block of rows from a cache line on.
 inline size_t look_scratch(const ModelSpec& spec) noexcept {
-  return prepared_size(spec) + look_block * look_width(curvature_dim(spec)) + 16;
+  return prepared_size(spec) + look_block * look_width(curvature_dim(spec)) + lane_sums(spec) + 16;
 }
 
 inline double* from_cache_line(double* scratch) noexcept {

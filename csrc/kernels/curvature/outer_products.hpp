@@ -8,9 +8,9 @@
 
 PYDPMC_ISA_BEGIN
 
-constexpr int tile_rows = native_lanes == 8 ? 8 : 4;  // half of the registers hold sums
-constexpr int tile_vectors = 2;
-constexpr int tile_columns = tile_vectors * native_lanes;
+constexpr int product_rows = native_lanes == 8 ? 8 : 4;  // half of the registers hold sums
+constexpr int product_vectors = 2;
+constexpr int product_columns = product_vectors * native_lanes;
 
 PYDPMC_INLINE NativeF multiply_add(NativeF a, NativeF b, NativeF sum) noexcept {
 #if defined(__AVX512F__)
@@ -32,8 +32,8 @@ PYDPMC_INLINE void add_whole(NativeF total, int64_t* to) noexcept {
 
 // Adds entries (i .. i+height-1, j ..) of the sum over `rows` rows of `width` numbers.
 template <int height, int vectors>
-PYDPMC_INLINE void add_tile(const double* q, int rows, int64_t width, int i, int j,
-                            int64_t* products) noexcept {
+PYDPMC_INLINE void add_products(const double* q, int rows, int64_t width, int i, int j,
+                                int64_t* products) noexcept {
   NativeF total[height][vectors] = {};
   for (int k = 0; k < rows; ++k, q += width) {
     NativeF right[vectors];
@@ -65,14 +65,15 @@ PYDPMC_INLINE bool wanted(const uint8_t* tiles, int64_t width, int i, int j, int
 
 // Adds the tiles of rows i .. i+height-1 that touch the upper triangle.
 template <int height>
-PYDPMC_INLINE void add_tiles_of_rows(const double* q, int rows, int dim, int64_t width, const uint8_t* tiles,
-                                     int i, int64_t* products) noexcept {
+PYDPMC_INLINE void add_products_of_rows(const double* q, int rows, int dim, int64_t width,
+                                        const uint8_t* tiles, int i, int64_t* products) noexcept {
   int j = i / native_lanes * native_lanes;
-  for (; j + tile_columns <= width && j < dim; j += tile_columns)
-    if (wanted<height>(tiles, width, i, j, tile_columns))
-      add_tile<height, tile_vectors>(q, rows, width, i, j, products);
+  for (; j + product_columns <= width && j < dim; j += product_columns)
+    if (wanted<height>(tiles, width, i, j, product_columns))
+      add_products<height, product_vectors>(q, rows, width, i, j, products);
   for (; j + native_lanes <= width && j < dim; j += native_lanes)
-    if (wanted<height>(tiles, width, i, j, native_lanes)) add_tile<height, 1>(q, rows, width, i, j, products);
+    if (wanted<height>(tiles, width, i, j, native_lanes))
+      add_products<height, 1>(q, rows, width, i, j, products);
 }
 
 // Adds all tiles that touch the upper triangle of the first `dim` columns; of the last rows, half as many at
@@ -80,8 +81,9 @@ PYDPMC_INLINE void add_tiles_of_rows(const double* q, int rows, int dim, int64_t
 inline void add_outer_products(const double* q, int rows, int dim, int64_t width, const uint8_t* tiles,
                                int64_t* products) noexcept {
   int i = 0;
-  for (; i + 4 < dim; i += tile_rows) add_tiles_of_rows<tile_rows>(q, rows, dim, width, tiles, i, products);
-  if (i < dim) add_tiles_of_rows<4>(q, rows, dim, width, tiles, i, products);
+  for (; i + 4 < dim; i += product_rows)
+    add_products_of_rows<product_rows>(q, rows, dim, width, tiles, i, products);
+  if (i < dim) add_products_of_rows<4>(q, rows, dim, width, tiles, i, products);
 }
 
 PYDPMC_ISA_END

@@ -28,11 +28,12 @@ template <class Model, class Scalar>
       const F8 residual2 = softmax_residuals(y, top, p), weight = look_weights(records.weights, i, here);
       const F8 row2 = look_squares(shape, row, i, here, records.squares);
       const LookFactors factors = look_factors(residual2 * (weight * weight), weight, row2, grid);
+      const unsigned trusted = bits_of(factors.trusted);
       double scale[lanes], root[lanes];
       store(scale, weight * factors.scale);
       store(root, factors.root);
       for (int k = 0; k < here; ++k) {
-        if (!(factors.trusted >> k & 1)) continue;
+        if (!(trusted >> k & 1)) continue;
         ++added;
         write_root(shape, row[k], root[k], q + filled++ * shape.width);
         for (int c = 0; c < spec.predictors; ++c) {

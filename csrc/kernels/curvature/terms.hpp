@@ -43,6 +43,11 @@ inline constexpr bool has_table<PoissonRegression> = true;
 template <>
 inline constexpr bool has_table<NegativeBinomialRegression> = true;
 
+// Bounds on |r| and on h, whatever the record; infinite where none is known.
+struct TermBounds {
+  double r, h;
+};
+
 PYDPMC_INLINE F8 clamp(F8 x, double most) noexcept {
   return max(min(x, fill(most)), fill(-most)) + (x - x);  // x - x keeps a NaN
 }
@@ -52,8 +57,16 @@ PYDPMC_INLINE Terms terms_of(LogisticRegression, F8 eta, F8 y, const Prepared&, 
   return {y - p, p * (1.0 - p)};
 }
 
+PYDPMC_INLINE TermBounds bounds_of(LogisticRegression, const Prepared&, const TermLimits&) noexcept {
+  return {1.0, 0.25};
+}
+
 PYDPMC_INLINE Terms terms_of(BernoulliLogit, F8 x, F8, const Prepared& p, const TermLimits&) noexcept {
   return {x - p.c, fill(p.c * (1.0 - p.c))};
+}
+
+PYDPMC_INLINE TermBounds bounds_of(BernoulliLogit, const Prepared&, const TermLimits&) noexcept {
+  return {1.0, 0.25};
 }
 
 // limits = {largest residual}.
@@ -63,9 +76,17 @@ PYDPMC_INLINE Terms terms_of(LinearRegression, F8 eta, F8 y, const Prepared& p,
   return {clamp(y - eta, limits[0]) * precision, fill(precision)};
 }
 
+PYDPMC_INLINE TermBounds bounds_of(LinearRegression, const Prepared& p, const TermLimits& limits) noexcept {
+  return {limits[0] * (p.a * p.a), p.a * p.a};
+}
+
 PYDPMC_INLINE Terms terms_of(HuberRegression, F8 eta, F8 y, const Prepared& p, const TermLimits&) noexcept {
   const F8 z = (y - eta) * p.a;
   return {clamp(z, p.b) * p.a, select(abs(z) < fill(p.b), fill(p.a * p.a), fill(0.0))};
+}
+
+PYDPMC_INLINE TermBounds bounds_of(HuberRegression, const Prepared& p, const TermLimits&) noexcept {
+  return {p.b * p.a, p.a * p.a};
 }
 
 // limits = {largest |r|, largest y}. The table holds w, v and h at its predictors, and is linear between
@@ -97,11 +118,21 @@ PYDPMC_INLINE Terms terms_of(NegativeBinomialRegression, F8 eta, F8 y, const Pre
   return count_terms(eta, y, limits);
 }
 
+template <class Counts>
+  requires has_table<Counts>
+PYDPMC_INLINE TermBounds bounds_of(Counts, const Prepared&, const TermLimits& limits) noexcept {
+  return {limits[0], __builtin_inf()};
+}
+
 // y - Phi(eta), not the score of the likelihood, which has no bound.
 PYDPMC_INLINE Terms terms_of(ProbitRegression, F8 eta, F8 y, const Prepared&, const TermLimits&) noexcept {
   const NormalTail of(eta);
   const F8 p = select(eta > fill(0.0), 1.0 - of.tail, of.tail);
   return {y - p + (eta - eta), normal_density_at_zero * of.bell};
+}
+
+PYDPMC_INLINE TermBounds bounds_of(ProbitRegression, const Prepared&, const TermLimits&) noexcept {
+  return {1.0, normal_density_at_zero};
 }
 
 PYDPMC_ISA_END

@@ -8,8 +8,17 @@
 
 PYDPMC_ISA_BEGIN
 
-// Reads the squared norms of records i .. i+count-1. A row whose norm is not finite adds nothing whatever
-// theta is; it becomes zero, because zero times an infinity is no number.
+// Numbers that are not finite become zero, because zero times an infinity is no number; the target of such a
+// record becomes NaN, so that the record adds nothing.
+inline void clear_infinities(const NewTile& tile, int columns, int r) noexcept {
+  for (int j = 0; j < columns; ++j) {
+    double& x = tile.column(j)[r];
+    if (!(x - x == 0.0)) x = 0.0, tile.y[r] = __builtin_nan("");
+  }
+}
+
+// Reads the squared norms of records i .. i+count-1. A gradient whose row has a norm too large to be right
+// adds nothing whatever theta is: its norm becomes NaN.
 template <class Scalar>
 PYDPMC_INLINE void fill_squares(const Table<Scalar>& table, const RowSquares& squares, int64_t i, int count,
                                 int shift, const NewTile& tile) noexcept {
@@ -21,8 +30,10 @@ PYDPMC_INLINE void fill_squares(const Table<Scalar>& table, const RowSquares& sq
   }
   if (finite) return;
   for (int r = 0; r < tile.records; ++r)
-    if (!(tile.row2[r] <= largest_square))
-      for (int j = 0; j < table.columns; ++j) tile.x[j * tile.records + r] = 0.0;
+    if (!(tile.row2[r] <= largest_square)) {
+      tile.row2[r] = __builtin_nan("");
+      clear_infinities(tile, table.columns, r);
+    }
 }
 
 // Writes a tile of records i .. i+count-1.
@@ -76,25 +87,40 @@ struct ChainSums {
 }
 
 // The factors that take the gradients of a tile to the grid, clipped; all but the first `count` are zero.
-template <bool whole, class Model>
-[[gnu::noinline]] void tile_factors(const Tile& tile, const double* eta, int count, bool extra, double unit,
-                                    const GradientGrid& grid, ChainSums& chain, double* factor) noexcept {
+template <bool clips, bool extra, class Model>
+[[gnu::noinline]] void tile_factors(const Tile& tile, const double* eta, int count, const GradientGrid& grid,
+                                    ChainSums& chain, double* factor) noexcept {
   I8 firsts = chain.firsts, seconds = chain.seconds;
+  const F8 most = fill(largest_square), bound = fill(grid.clip * grid.clip), none = fill(0.0);
   for (int r = 0; r < tile.records; r += lanes) {
     const Score score = Model::score(load(eta + r), load(tile.y + r), chain.p);
-    const F8 second2 = extra ? score.second * score.second : fill(0.0);
-    const F8 scale = clipped_scale(load(tile.row2 + r), score.first * score.first, second2, grid);
+    const F8 row2 = load(tile.row2 + r), first2 = score.first * score.first;
+    const F8 second2 = extra ? score.second * score.second : none;
+    const F8 norm2 = extra ? first2 * row2 + second2 : first2 * row2;
     const auto counted = [&](F8 value) PYDPMC_LAMBDA {
-      const F8 found = select(fill(0.0) <= scale, value * scale, fill(0.0));
-      return whole ? found : only_first(count - r, found);
+      F8 found;
+      if constexpr (clips) {
+        const F8 scale = clipped_scale(row2, first2, second2, grid);
+        found = select(none <= scale, value * scale, none);
+      } else {  // fill_squares made row2 NaN where it is too large
+        found = select(norm2 <= bound, select(first2 <= most, value * grid.per_unit, none), none);
+        if constexpr (extra) found = select(second2 <= most, found, none);
+      }
+      return count - r >= lanes ? found : only_first(count - r, found);
     };
     const F8 first = counted(score.first);
-    store(factor + r, first * unit);
+    store(factor + r, first);
     firsts = firsts + nearest_integer(first);
-    if (extra) seconds = seconds + nearest_integer(counted(score.second));
+    if constexpr (extra) seconds = seconds + nearest_integer(counted(score.second));
   }
   chain.firsts = firsts;
   chain.seconds = seconds;
+}
+
+template <class Model>
+PYDPMC_INLINE auto tile_factors_for(bool clips, bool extra) noexcept {
+  if (clips) return extra ? tile_factors<true, true, Model> : tile_factors<true, false, Model>;
+  return extra ? tile_factors<false, true, Model> : tile_factors<false, false, Model>;
 }
 
 // Adds the clipped gradients of records begin .. begin+count-1 at every theta; returns the places of all
@@ -105,7 +131,7 @@ template <class Model, class Scalar>
                                     int64_t count, const GradientGrid& grid, ChainSums* chain,
                                     int chains) noexcept {
   const int shift = spec.intercept ? 1 : 0;
-  const bool extra = spec.dim > spec.columns + shift;
+  const auto factors = tile_factors_for<Model>(grid.clips, spec.dim > spec.columns + shift);
   const int records = tile_records(spec.columns);
   const bool stored = tiles && begin % records == 0;
   alignas(64) double room[largest_tile], eta[most_tile_records], factor[most_tile_records];
@@ -117,9 +143,8 @@ template <class Model, class Scalar>
         stored ? tiles.first + static_cast<size_t>((begin + i) / records) * tile_size(spec.columns) : room,
         spec.columns);
     for (int c = 0; c < chains; ++c) {
-      tile_predictors(tile, chain[c].p.slopes, spec.columns, unit_of<Scalar>, chain[c].p.offset, eta);
-      const auto factors = here == records ? tile_factors<true, Model> : tile_factors<false, Model>;
-      factors(tile, eta, here, extra, unit_of<Scalar>, grid, chain[c], factor);
+      tile_predictors(tile, chain[c].p.slopes, spec.columns, chain[c].p.offset, eta);
+      factors(tile, eta, here, grid, chain[c], factor);
       add_tile(tile, spec.columns, factor, chain[c].slopes);
     }
   }

@@ -27,9 +27,10 @@ class RecordBlock {
         at_(model_.block, columns_, dim_, UserModel::width(dim_, model_.roots != nullptr)),
         features_(scratch),
         targets_(scratch + at_.targets),
+        theta_(scratch + at_.theta),
         void_(scratch + at_.voids),
         out_(scratch + at_.out) {
-    if (!in_place_) std::fill(features_, void_, 0.0);
+    if (!in_place_) std::fill(features_, theta_, 0.0);
   }
 
   int64_t room() const noexcept { return model_.block; }
@@ -144,6 +145,7 @@ class RecordBlock {
 
   PYDPMC_INLINE bool call(pydpmc_function function, const double* theta, double* out,
                           void* user) const noexcept {
+    if (model_.block > 1) theta = std::copy_n(theta, dim_, theta_) - dim_;
     return function(model_.block, columns_, dim_, theta, x_, has_target_ ? y_ : nullptr, out, user) == 0;
   }
 
@@ -152,15 +154,15 @@ class RecordBlock {
   void each_alone(pydpmc_function function, const double* theta, void* user, const Then& then) noexcept {
     if (model_.block == 1) return then(0, false);
     double* kept = features_ + at_.aside;
-    std::copy(features_, void_, kept);
-    std::fill(features_, void_, 0.0);
+    std::copy(features_, theta_, kept);
+    std::fill(features_, theta_, 0.0);
     for (int64_t k = 0; k < count_; ++k) {
       std::copy_n(kept + k * columns_, columns_, features_ + k * columns_);
       targets_[k] = kept[at_.targets + k];
       then(k, void_[k] == 0.0 && call(function, theta, out_, user));
       clear(k);
     }
-    std::copy_n(kept, at_.voids, features_);
+    std::copy_n(kept, at_.theta, features_);
   }
 
   const UserModel& model_;
@@ -168,7 +170,7 @@ class RecordBlock {
   const int64_t columns_, dim_;
   const bool has_target_, in_place_;
   const BlockLayout at_;
-  double *features_, *targets_, *void_, *out_;
+  double *features_, *targets_, *theta_, *void_, *out_;
   const double *x_ = nullptr, *y_ = nullptr;
   int64_t count_ = 0, filled_ = 0;
 };

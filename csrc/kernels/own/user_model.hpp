@@ -26,15 +26,17 @@ struct UserModel : OwnModel {
 // after its parts were written is read slowly.
 constexpr int64_t waiting_records = 16;
 
-// The scratch memory of a block, in doubles: where each part begins, and the end. Blocks longer than one
-// record have a second place for their rows, so that each can be tried by itself.
+// The scratch memory of a block, in doubles: where each part begins, and the end. Features, targets and theta
+// follow each other, so that they can be handed over as one array. Blocks longer than one record have a
+// second place for their rows, so that each can be tried by itself.
 struct BlockLayout {
-  int64_t targets, voids, first, second, out, group, aside, end;
+  int64_t targets, theta, voids, first, second, out, group, aside, end;
 
   // `width` is how many numbers a call writes for a record.
   BlockLayout(int64_t block, int64_t columns, int64_t dim, int64_t width) noexcept
       : targets(block * columns),
-        voids(targets + block),
+        theta(targets + block),
+        voids(theta + (dim + 7) / 8 * 8),
         first(voids + block),
         second(first + block),
         out(second + block),

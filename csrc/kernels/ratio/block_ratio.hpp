@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/block.hpp"
-#include "kernels/ratio/ratio.hpp"
+#include "kernels/ratio/tile_ratio.hpp"
 
 PYDPMC_ISA_BEGIN
 
@@ -46,6 +46,10 @@ inline RatioSum consecutive_ratio(const ModelSpec& spec, const Records& records,
                                   double* slopes, int64_t begin, int64_t end, const double* current,
                                   double* proposed, const Grid& grid) noexcept {
   return with_types(spec, records, [&]<class Model, class Scalar>(Model, const Table<Scalar>& table) {
+    if constexpr (Model::has_slopes && Model::has_target && !Model::has_classes)
+      if (records.tiles && begin % tile_records(spec.columns) == 0)
+        return tile_ratio<Model>(records.tiles, spec.columns, Model::prepare(spec, proposal, slopes), begin,
+                                 end, current, proposed, grid);
     if constexpr (!Model::has_classes)
       if (ratios_by_block(table))
         return block_ratio<Model>(table, Model::prepare(spec, proposal, slopes), begin, end, current,

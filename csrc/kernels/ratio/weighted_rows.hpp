@@ -42,38 +42,45 @@ PYDPMC_INLINE Vector load_as(const float* from) noexcept {
   }
 }
 
-// The sum of weight[k] * (row[k][j ..] - centre[j ..]) over eight rows; a NaN difference counts as 0.
+// weight * (row[j ..] - centre[j ..]); a NaN difference counts as 0.
 template <class Vector, class Scalar>
-PYDPMC_INLINE Vector weighted(const Rows<Scalar>& row, const double* weight, const double* centre,
-                              int j) noexcept {
-  const auto term = [&](int k) PYDPMC_LAMBDA {
-    Vector x = load_as<Vector>(row[k] + j);
-    if (centre) {
-      x = x - load_as<Vector>(centre + j);
-      x = x == x ? x : Vector{};
-    }
-    return x * weight[k];
-  };
-  const Vector low = (term(0) + term(1)) + (term(2) + term(3));
-  const Vector high = (term(4) + term(5)) + (term(6) + term(7));
-  return low + high;
+PYDPMC_INLINE Vector weighted(const Scalar* row, double weight, const double* centre, int j) noexcept {
+  Vector x = load_as<Vector>(row + j);
+  if (centre) {
+    x = x - load_as<Vector>(centre + j);
+    x = x == x ? x : Vector{};
+  }
+  return x * weight;
 }
 
-// sums[j ..] += the same over all rows of a block, eight after eight.
+// sums[j ..] += the same over the rows of a block, for `vectors` vectors of columns: rows k, k + 8, k + 16
+// and so on, and then these eight sums in the order of sum_lanes. Even k come first, so that registers
+// suffice.
 template <class Vector, int vectors, class Scalar>
 PYDPMC_INLINE void add_entries(const Block<Scalar>& block, const double* weight, const double* centre, int j,
                                double* sums) noexcept {
-  constexpr int width = sizeof(Vector) / sizeof(double);
-  Vector total[vectors];
-  for (int v = 0; v < vectors; ++v) total[v] = load_as<Vector>(sums + j + v * width);
-  for (int r = 0; r < block.count; r += lanes) {
-    Rows<Scalar> row;
-    block.eight(r, row);
+  constexpr int size = sizeof(Vector) / sizeof(double), half = lanes / 2;
+  Vector both[2][vectors];
 #pragma GCC unroll 2
+  for (int odd = 0; odd < 2; ++odd) {
+    Vector total[half][vectors] = {};
+    for (int r = 0; r < block.count; r += lanes) {
+      Rows<Scalar> row;
+      block.eight(r, row);
+#pragma GCC unroll 4
+      for (int k = 0; k < half; ++k)
+#pragma GCC unroll 4
+        for (int v = 0; v < vectors; ++v)
+          total[k][v] =
+              total[k][v] + weighted<Vector>(row[2 * k + odd], weight[r + 2 * k + odd], centre, j + v * size);
+    }
     for (int v = 0; v < vectors; ++v)
-      total[v] = total[v] + weighted<Vector>(row, weight + r, centre, j + v * width);
+      both[odd][v] = (total[0][v] + total[2][v]) + (total[1][v] + total[3][v]);
   }
-  for (int v = 0; v < vectors; ++v) std::memcpy(sums + j + v * width, &total[v], sizeof total[v]);
+  for (int v = 0; v < vectors; ++v) {
+    const Vector sum = load_as<Vector>(sums + j + v * size) + (both[0][v] + both[1][v]);
+    std::memcpy(sums + j + v * size, &sum, sizeof sum);
+  }
 }
 
 // Rows of four or more columns are padded to a multiple of four; the sums beyond the last column are never
@@ -81,14 +88,15 @@ PYDPMC_INLINE void add_entries(const Block<Scalar>& block, const double* weight,
 template <class Scalar>
 PYDPMC_INLINE void add_weighted(const Block<Scalar>& block, const double* weight, const double* centre,
                                 double* sums) noexcept {
+  constexpr int vectors = native_lanes == lanes ? 4 : 2;  // as many as there are registers for
   int j = 0;
   if (block.columns < 4) {
     for (; j < block.columns; ++j) add_entries<double, 1>(block, weight, centre, j, sums);
     return;
   }
   const int end = (block.columns + 3) / 4 * 4;
-  for (; j + 2 * native_lanes <= end; j += 2 * native_lanes)
-    add_entries<NativeF, 2>(block, weight, centre, j, sums);
+  for (; j + vectors * native_lanes <= end; j += vectors * native_lanes)
+    add_entries<NativeF, vectors>(block, weight, centre, j, sums);
   for (; j + native_lanes <= end; j += native_lanes) add_entries<NativeF, 1>(block, weight, centre, j, sums);
   if (j < end) add_entries<Quad, 1>(block, weight, centre, j, sums);
 }

@@ -95,6 +95,25 @@ def test_bits_do_not_depend_on_threads_or_instruction_set(kind, width, options):
         assert slopes.tobytes() == gradient.tobytes(), (isa, threads)
 
 
+@pytest.mark.parametrize("storage", ["float64", "float32", "fixed16"])
+@pytest.mark.parametrize("width", [1, 3, 4, 7, 64, 65, 100, 128, 129])
+def test_tiles_have_the_bits_of_rows(width, storage):
+    """Whether a run has tiles depends on the number of records; its draws must not."""
+    rng = np.random.default_rng((width, 5))
+    x, y = rng.normal(size=(1100, width)) / (4.0 * np.sqrt(width)), rng.integers(0, 2, 1100).astype(float)
+    data = dp.Data(x, y, x_bounds=(-1.0, 1.0), storage=storage)
+    for model in (dp.LogisticRegression(intercept=True), dp.HuberRegression(threshold=1.0), dp.LinearRegression()):
+        theta = rng.normal(size=model.dim(data.public))
+        for isa in _core.available_isas():
+            assert _core.use_isa(isa)
+            for allowed in (FREE, (-0.7, 0.7)):
+                rows, tiles = (
+                    density(model, data, theta, loglik_range=allowed, tiles=tiles) for tiles in (False, True)
+                )
+                assert rows[0] == tiles[0], (model, isa, allowed)
+                assert rows[1].tobytes() == tiles[1].tobytes(), (model, isa, allowed)
+
+
 @pytest.mark.parametrize("kind", models.ALL)
 def test_records_that_are_not_numbers_add_nothing(kind):
     model, data, theta = problem(kind, 1, {}, n=100, bad=7)

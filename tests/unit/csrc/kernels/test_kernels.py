@@ -201,6 +201,25 @@ def relative_error(found, exact):
 
 
 @pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("columns", [1, 3, 4, 7, 10, 64, 65, 128, 129])
+def test_tiles_have_the_ratios_of_rows(isa, columns, rng):
+    """Whether a run has tiles depends on the number of records: no other record's contribution may."""
+    assert _core.use_isa(isa)
+    for model in ("logistic_regression", "linear_regression", "huber_regression", "poisson_regression"):
+        arguments, dim = records(model, rng, 333, columns)
+        theta, proposal = rng.normal(size=dim).tolist(), rng.normal(size=dim).tolist()
+        finite = [v for v in EXTREMES if np.isfinite(v)]
+        for values in ([], finite, EXTREMES):
+            if values:
+                arguments["rows"][: 12 * len(values) : 3, 0] = values * 4
+                arguments["rows"][1 : 12 * len(values) : 12, columns] = values
+            for block in (64, 100, 4096):
+                moved = {"current": theta, "proposal": proposal, "clip": 1e3, "bits": 40, "block": block}
+                rows = _core.ratio_sum(**arguments, **moved)
+                assert _core.ratio_sum(**arguments, **moved, tiles=True) == rows, (model, values, block)
+
+
+@pytest.mark.parametrize("isa", ISAS)
 def test_exp_and_softplus_are_accurate(isa, rng):
     assert _core.use_isa(isa)
     eta = np.concatenate([rng.uniform(-700, 700, 50_000), rng.uniform(-2, 2, 50_000), 10.0 ** rng.uniform(-20, 0, 999)])

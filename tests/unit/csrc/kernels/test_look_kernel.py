@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -262,6 +264,50 @@ def test_records_that_are_not_finite_or_too_long_add_nothing(rng):
     assert (both[0] == both[1]).all()
 
 
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("share", [1.0, 0.3])
+@pytest.mark.parametrize("width", [5, 40])
+def test_no_record_adds_more_than_its_clips_whatever_its_target(model, share, width, rng):
+    """Clips at the model's own bounds, which need not be computed, and below them."""
+    constants, limits, slope, curve = MODELS[model]
+    rows = np.array(made(model, 60, width, "float64", rng)._rows)
+    rows[:, :width] /= np.linalg.norm(rows[:, :width], axis=1, keepdims=True)
+    rows[:, width] = np.tile([0.0, 1.0, 7.0, -500.0, 1e100, -1e100], 10)
+    clip, curvature_clip = share * slope, share * curve
+    given = options(
+        3 * rng.normal(size=width), clip=clip, curvature_clip=curvature_clip, limits=limits, table=tables(model)
+    )
+    for outer in (False, True):
+        if outer:
+            given |= {"outer": True, "curvature_clip": clip**2}
+        gradients, curvatures = [], []
+        for row in rows:
+            alone = dp.Data(np.zeros((1, width)), np.zeros(1), row_norm=1.0)
+            alone._rows = row[None].copy()
+            found = run_of(model, alone, False, width, constants).bare(**given) * STEP
+            gradients.append(3.0 * np.linalg.norm(found[:width]))
+            curvatures.append(2.0 * np.linalg.norm(found[width:]))
+        rounding = 3.0 * STEP * width + given["curvature_clip"] * math.sqrt(width) * 2.0**-21
+        assert clip / 2 < max(gradients) < clip * (1 + 1e-11) + rounding
+        assert max(curvatures) < given["curvature_clip"] * (1 + 1e-11) + rounding
+
+
+@pytest.mark.parametrize("width", [1, 30])
+def test_the_longest_rows_are_summed_without_rounding(width, rng):
+    """Their integers are odd, and their squares add up to more than a double holds."""
+    x, count, root = np.zeros((20_000, width)), 20_000, 2**22 - 1
+    x[:, 0] = root / 2**22
+    data, before = dp.Data(x, np.zeros(count), row_norm=1.0), _core.isa()
+    try:
+        for isa in _core.available_isas():
+            assert _core.use_isa(isa)
+            sums = run_of("logistic_regression", data, False, width).sums(**options(np.zeros(width)))
+            high, low = (int(number) for number in sums[width])
+            assert high * 2**40 + low == count * root**2
+    finally:
+        _core.use_isa(before)
+
+
 def test_noise_has_its_standard_deviation_and_off_diagonals_half_the_variance(rng):
     data = made("logistic_regression", 50, 4, "float64", rng)
     given = options(rng.normal(size=4), sigma=5.0, tau=0.7)
@@ -367,3 +413,40 @@ def test_the_core_refuses_a_table_that_is_none(model, table, rng):
     with pytest.raises(ValueError, match="table"):
         run.look(**options([0.0] * 4, table=table))
     assert run.taken == 0
+
+
+# Weights end where memory does: reading beyond them ends the process.
+BEYOND_THE_WEIGHTS = """
+import ctypes
+import mmap
+
+import numpy as np
+
+from pydpmc import _core
+
+pages = mmap.mmap(-1, 2 * mmap.PAGESIZE)
+first = ctypes.addressof(ctypes.c_char.from_buffer(pages))
+libc = ctypes.CDLL(None)
+libc.mprotect.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+assert libc.mprotect(first + mmap.PAGESIZE, mmap.PAGESIZE, 0) == 0
+for n in (1, 5, 8, 13, 64, 70):
+    weights = np.frombuffer(pages, count=n, offset=mmap.PAGESIZE - 8 * n)
+    rows = np.full((n, 4), 0.25)
+    run = _core.NewtonRun(
+        rows=rows, columns=3, has_target=True, model="logistic_regression", intercept=False,
+        constants=(0.0, 0.0), dim=3, seed=1, weights=weights,
+    )
+    run.bare(
+        theta=[0.1] * 3, clip=1.0, sigma=3.0, curvature_clip=0.25, tau=2.0, largest_square=1.0, limits=(0.0, 0.0),
+        outer=False, block_of=[0] * 3, table=None, threads=1, block=4096,
+    )
+print("done")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs mprotect")
+def test_a_look_reads_no_weight_beyond_the_last():
+    ended = subprocess.run(
+        [sys.executable, "-P", "-c", BEYOND_THE_WEIGHTS], capture_output=True, text=True, check=False
+    )
+    assert (ended.returncode, ended.stdout) == (0, "done\n"), ended.stderr
