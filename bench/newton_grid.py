@@ -4,6 +4,7 @@
     python bench/newton_grid.py --all --sets 100      # 100 more for each setting, however large
     python bench/newton_grid.py --only poisson        # settings whose name contains a word
     python bench/newton_grid.py --table               # what the file holds, as Markdown; runs nothing
+    python bench/newton_grid.py --merge a.json b.json # rows of these files (of --out) in place of its own; runs nothing
 
 Results are sums in ``newton_grid.json`` beside this file, written after every setting: each call adds data sets with a
 seed that was not used before, to the settings with the fewest first. A change of the method makes old sums obsolete:
@@ -117,6 +118,15 @@ def markdown(found: dict[str, Any]) -> str:
     return "\n".join([*lines, "", f"{len(every)} settings, mean coverage {mean:.3f}: {within}."])
 
 
+def merged(found: dict[str, Any], files: list[Path]) -> dict[str, Any]:
+    """Return rows with those of the files in place of their own; rows that several files have are added up."""
+    rows: dict[str, Any] = {}
+    for file in files:
+        for name, row in json.loads(file.read_text()).items():
+            rows[name] = together(rows.get(name), row)
+    return {**found, **rows}
+
+
 def wanted(options: argparse.Namespace, found: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the settings to run, those with the fewest data sets first."""
     some = [each for each in GRID if (options.all or each["n"] <= QUICK) and options.only in name_of(each)]
@@ -134,12 +144,18 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=math.inf, help="begin no setting after so many seconds of CPU")
     parser.add_argument("--out", type=Path, default=Path(__file__).with_suffix(".json"))
     parser.add_argument("--table", action="store_true", help="print the file and run nothing")
+    parser.add_argument(
+        "--merge", type=Path, nargs="+", default=[], help="take the rows of these files and run nothing"
+    )
     parser.add_argument("--forget", action="store_true", help="drop what the file holds of the settings to run")
     options = parser.parse_args()
     found = json.loads(options.out.read_text()) if options.out.exists() else {}
     if options.forget:
         found = {name: row for name, row in found.items() if options.only not in name}
-    for each in [] if options.table else wanted(options, found):
+    if options.merge:
+        found = merged(found, options.merge)
+        options.out.write_text(json.dumps(found, indent=1) + "\n")
+    for each in [] if options.table or options.merge else wanted(options, found):
         if time.process_time() > options.seconds:
             break
         name = name_of(each)

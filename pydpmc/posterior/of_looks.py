@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy.typing as npt
 
 from .bayes_factor import BayesFactor, bayes_factor
+from .evidence import LookEvidence, evidence_of_looks
 from .looks import Information, information
 from .plots import plot_looks
 
@@ -45,6 +46,20 @@ class OfLooks:
         True
         """
         return bayes_factor(_posterior(self), null, parameters)
+
+    @property
+    def evidence(self) -> LookEvidence:
+        """Log evidence of ``Newton``'s looks for the model and its prior, and for smaller models.
+
+        Examples
+        --------
+        >>> import numpy as np, pydpmc as dp
+        >>> data = dp.Data(np.r_[np.ones(7000), np.zeros(3000)])
+        >>> post = dp.sample(dp.BernoulliLogit(), data, dp.Newton(), epsilon=1.0, delta=1e-6, progress=False)
+        >>> bool(post.evidence.log > post.evidence.fixed("theta", 0.0).log + 5.0)
+        True
+        """
+        return evidence_of_looks(_posterior(self))
 
     def plot_looks(self, parameters: Sequence[str] | None = None) -> Any:
         """Return a matplotlib figure: where ``Newton`` looked, and the posterior that the looks gave."""

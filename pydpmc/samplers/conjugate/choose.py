@@ -113,7 +113,7 @@ def _linear(request: Request, model: LinearRegression) -> ConjugateSettings:
     released, sigma, room = (sampler.draws, mean, precision, request.w), model.sigma, _room(request)
     if sigma is not None:
         return _quiet(
-            request, lambda quiet: LinearSettings(*released, 1.0 / quiet, room, sigma, model.intercept, *facts)
+            request, lambda quiet: LinearSettings(*released, 1.0 / quiet, room, model.intercept, *facts, sigma)
         )
     n = request.n
     if n is None:

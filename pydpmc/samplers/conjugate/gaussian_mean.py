@@ -8,39 +8,23 @@ from typing import Any
 
 import numpy as np
 
-from ...accounting import Event, Gaussian
 from ...data.public import Public
 from ..directions import Directions
-from ..gradient.settings import ARITHMETIC
 from ..outlook import Outlook
 from .noised_sums import plain_normals
 from .outlook import outlook_of_mean
-from .settings import ConjugateSettings, Floats, Numbers
+from .settings import Floats, Numbers
+from .sum_settings import SumSettings
 
 
 @dataclass(frozen=True)
-class MeanSettings(ConjugateSettings):
+class MeanSettings(SumSettings):
     """Each draw is a sum of x - centre with noise whose standard deviation is the posterior's."""
-
-    sigma: float
-    n: int  # the number of records, or the declared number under add_remove
-    centre: Numbers
-    radius: float
 
     @property
     def releases_of_sums(self) -> int:
         """One for each draw."""
         return self.draws
-
-    @property
-    def statistics_count(self) -> int:
-        """One for each coordinate."""
-        return self.dim
-
-    @property
-    def clip(self) -> float:
-        """The radius of the ball around the centre that holds all records."""
-        return self.radius
 
     @property
     def precisions(self) -> Floats:
@@ -55,14 +39,6 @@ class MeanSettings(ConjugateSettings):
     def outlook(self, ways: Directions, chains: int) -> Outlook:
         """Return what can be expected, in the units of all samplers."""
         return outlook_of_mean(self, ways)
-
-    def event(self, adjacency: str) -> Event:
-        """Return the Gaussian mechanism."""
-        return Gaussian(self.noise / self.radius * ARITHMETIC)
-
-    def statistics(self, rows: Floats) -> Floats:
-        """Return x - centre."""
-        return np.asarray(rows[:, : self.dim] - np.array(self.centre))
 
     def draws_from(self, sums: Floats, core: Any, key: bytes) -> Floats:
         """Return posterior mean plus noise; narrower coordinates than the widest need extra noise."""

@@ -7,38 +7,22 @@ from typing import Any
 
 import numpy as np
 
-from ...accounting import Event, Gaussian
 from ..directions import Directions
-from ..gradient.settings import ARITHMETIC
 from ..outlook import Outlook
 from .noised_sums import plain_normals
 from .outlook import outlook_of_noised_mean
-from .settings import ConjugateSettings, Floats, Numbers
+from .settings import Floats
+from .sum_settings import SumSettings
 
 
 @dataclass(frozen=True)
-class NoisedMeanSettings(ConjugateSettings):
+class NoisedMeanSettings(SumSettings):
     """The sum of x - centre is released once; draws come from the posterior given the noised sum."""
-
-    sigma: float
-    n: int  # the number of records, or the declared number under add_remove
-    centre: Numbers
-    radius: float
 
     @property
     def releases_of_sums(self) -> int:
         """One, for any number of draws."""
         return 1
-
-    @property
-    def statistics_count(self) -> int:
-        """One for each coordinate."""
-        return self.dim
-
-    @property
-    def clip(self) -> float:
-        """The radius of the ball around the centre that holds all records."""
-        return self.radius
 
     @property
     def information(self) -> float:
@@ -53,14 +37,6 @@ class NoisedMeanSettings(ConjugateSettings):
     def outlook(self, ways: Directions, chains: int) -> Outlook:
         """Return what can be expected, in the units of all samplers."""
         return outlook_of_noised_mean(self, ways)
-
-    def event(self, adjacency: str) -> Event:
-        """Return the Gaussian mechanism."""
-        return Gaussian(self.noise / self.radius * ARITHMETIC)
-
-    def statistics(self, rows: Floats) -> Floats:
-        """Return x - centre."""
-        return np.asarray(rows[:, : self.dim] - np.array(self.centre))
 
     def draws_from(self, sums: Floats, core: Any, key: bytes) -> Floats:
         """Return draws from the posterior given the noised sum, whose noise is part of its likelihood."""

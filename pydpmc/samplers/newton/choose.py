@@ -12,6 +12,7 @@ from ...models import LinearRegression, NegativeBinomialRegression, OwnModel, Po
 from ..request import Request
 from .clips import TYPICAL_SPREAD, Clip, Predictors, Trade
 from .families import family_of, largest_count, largest_sigma, law_of, typical_count
+from .fit import noise_of_fit, refuse_fit
 from .forecast import forecast_of, has_flat_coordinate, moment_of_a_column
 from .own_model import own_clip
 from .reclip import TYPICAL_RECORDS, TYPICAL_SIGMA, best_residual
@@ -50,6 +51,8 @@ def choose(request: Request) -> NewtonSettings:
         raise InvalidArgument("groups: Newton needs a public bound on the rows of a group; pass max_group_size to Data")
     if public.max_weight is not None:
         _refuse_weights(sampler, predictors, own)
+    if sampler.fit:
+        refuse_fit(request.model, public.max_weight is not None)
     if request.dim > MOST_PARAMETERS:
         raise InvalidArgument(f"Newton takes at most {MOST_PARAMETERS} parameters, but there are {request.dim}")
     fixed = None if sampler.shares is None else tuple(sampler.shares)
@@ -74,6 +77,7 @@ def choose(request: Request) -> NewtonSettings:
             sampler.draws,
             records,
             clip,
+            sampler.fit,
         )
 
     settings = at(NOT_NOTICED) if not request.private else _largest(request, at)
@@ -146,7 +150,7 @@ def best_clip(settings: NewtonSettings) -> Clip:
         predictors = Predictors(math.log(typical_count(public)), TYPICAL_SPREAD)
         records = TYPICAL_RECORDS if n is None else n * moment_of_a_column(settings)
         trade = Trade(law_of(model), predictors, records, settings.moved_per_unit)
-        return trade.best(largest_count(model, public), settings.mu)
+        return trade.best(largest_count(model, public), settings.estimating_mu)
     if not isinstance(model, LinearRegression):
         return Clip(PLAIN_CLIP)
     sigma = None if model.sigma is not None else TYPICAL_SIGMA * largest_sigma(public)
@@ -155,7 +159,7 @@ def best_clip(settings: NewtonSettings) -> Clip:
     norm = model.norm(public)
     assert norm is not None
     directions = n * norm**2 / settings.coefficients
-    return Clip(best_residual(directions, settings.moved_per_unit, settings.mu), sigma=sigma)
+    return Clip(best_residual(directions, settings.moved_per_unit, settings.estimating_mu), sigma=sigma)
 
 
 def block_of(sampler: Newton, dim: int) -> tuple[int, ...]:
@@ -178,7 +182,9 @@ def _refuse_faint(settings: NewtonSettings) -> None:
     schedule = settings.schedule
     share = schedule.first if schedule.fixed is None else min(schedule.fixed)
     try:
-        settings.noise(settings.mu * math.sqrt(share / 2.0))  # no look has less
+        settings.noise(settings.estimating_mu * math.sqrt(share / 2.0))  # no look has less
+        if settings.fit:
+            noise_of_fit(settings)
     except BudgetError:
         size = settings.records_per_unit
         raise BudgetError(

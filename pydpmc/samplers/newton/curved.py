@@ -6,8 +6,8 @@ approximation, and draws of the approximation are moved by it (preconditioned Cr
 
 A wide prior makes the posterior of weakly known coefficients lean towards large ones, of which there are more. That is
 right for truths of the prior's size, and misleads where the prior is only meant to be wide. So the log-ratio counts in
-proportion to how much of the prior's size the coefficients show (`weight`): not at all below a quarter of it, in full
-from 0.6 on.
+proportion to how much of the prior's size the coefficients show (`weight`): not at all below a fifth of it, in full
+from 0.35 on.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy.typing as npt
 from .surrogate import NODES, WEIGHTS, GaussianFeatures
 
 Floats = npt.NDArray[np.float64]
-SEEN = (0.25, 0.6)  # mean square of the coefficients, over the prior's variances, at which the weight is 0 and 1
+SEEN = (0.2, 0.35)  # mean square of the coefficients, over the prior's variances, at which the weight is 0 and 1
 FLAT_ENOUGH = 1e-3  # variance of the predictor below which the curve does not show
 MOST_CHAINS, FEWEST_CHAINS, PER_CHAIN = 20_000, 500, 8
 BURN_IN, THIN = 48, 6

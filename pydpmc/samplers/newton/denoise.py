@@ -18,16 +18,30 @@ def denoised(matrix: Floats, noise_square: float) -> tuple[Floats, Floats]:
     The noise has variance `noise_square` on the diagonal and half of it elsewhere. Among estimates with the
     eigenvectors of `matrix`, the one with the least squared error has eigenvalues
     l_i - noise_square sum_j 1/(l_i - l_j) if there are many (Bun, Allez, Bouchaud, Potters 2016), because noise pushes
-    them apart. The sum is smoothed at their typical distance.
+    them apart. The sum is smoothed at their typical distance. What chance explains is dropped.
     """
     values, vectors = np.linalg.eigh(matrix)
+    sure = _beyond_chance(float(values @ values) / noise_square, len(matrix))
     apart = values[:, None] - values
     moved = noise_square * (apart / (apart**2 + 2.0 * noise_square)).sum(axis=1)
     kept = values - moved
-    share = min(1.0, float(kept @ values) / max(float(values @ values), 1e-300))
-    if share <= 0.0:  # less than noise alone would give: nothing is seen
-        return np.zeros_like(matrix), np.zeros_like(matrix)
-    return np.asarray((vectors * kept) @ vectors.T), np.full(matrix.shape, share * noise_square / 2.0)
+    share = sure * min(1.0, max(0.0, float(kept @ values) / max(float(values @ values), 1e-300)))
+    return np.asarray((vectors * (sure * kept)) @ vectors.T), np.full(matrix.shape, share * noise_square / 2.0)
+
+
+def _beyond_chance(energy: float, dim: int) -> float:
+    """Return how much to keep of a matrix whose squares sum to `energy`, over those of its noise on the diagonal.
+
+    Up to BY_CHANCE standard deviations above the energy of noise nothing is kept, from twice as many on all of it: few
+    eigenvalues of noise alone would leave a matrix that is wrong in every direction.
+    """
+    deviations = (energy / (dim * (dim + 1) / 2.0) - 1.0) / hidden_share(dim)
+    return min(1.0, max(0.0, deviations / BY_CHANCE - 1.0))
+
+
+def hidden_share(dim: int) -> float:
+    """Return the standard deviation of the energy of a matrix of noise, over its mean: less than that does not show."""
+    return math.sqrt(4.0 / (dim * (dim + 1)))
 
 
 def shrink(matrix: Floats, size: Floats, variance: float) -> tuple[Floats, Floats]:

@@ -120,7 +120,7 @@ def family_of(model: Model, public: Public, clip: Clip) -> Family:
 def _own(model: OwnModel, public: Public, clip: Clip) -> Family:
     """Return what is known of a model of the user's: the clips. Distances are in units of a record's gradient."""
     gradient, dim = clip.residual, model.dim(public)
-    curvature = clip.curvature if clip.curvature is not None else gradient**2
+    curvature = clip.curvature if clip.curvature is not None else gradient * gradient
     bounds = RootBounds(gradient, curvature, NOT_FREE, rank=dim)
     return Family(links.plain(), gradient, None, bounds, model.information(public) or 0.0)
 

@@ -59,7 +59,7 @@ def forecast_of(settings: NewtonSettings) -> NewtonForecast:
     if settings.n is None or (isinstance(settings.model, OwnModel) and not settings.family.curvature):
         return NewtonForecast(None, None, None, None)
     family, dim = settings.family, settings.coefficients
-    mu = settings.mu * math.sqrt(USED)
+    mu = settings.estimating_mu * math.sqrt(USED)
     sigma, tau = settings.noise(mu)
     tau *= family.scale if family.predictors == 1 else family.curvature
     curvature = settings.n * family.curvature * moment_of_a_column(settings)

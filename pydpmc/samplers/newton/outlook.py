@@ -20,7 +20,9 @@ ROUNDS = 60
 def outlook_of(settings: NewtonSettings, ways: Directions) -> Outlook:
     """Return the outlook: all looks as one at the truth."""
     family, dim = settings.family, settings.coefficients
-    sigma, tau = settings.bounds.noise(settings.mu * math.sqrt(USED), settings.adjacency, dim, settings.curvature_share)
+    sigma, tau = settings.bounds.noise(
+        settings.estimating_mu * math.sqrt(USED), settings.adjacency, dim, settings.curvature_share
+    )
     sigma, tau = sigma / family.unit, tau * family.scale / family.unit
     curvature, scores = family.kept * ways.information, family.spread * ways.information
     variance = 1.0 / np.maximum(ways.prior, 1e-12 * curvature)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy.typing as npt
 
 from ...errors import InvalidArgument, UnsupportedEventError
 from ...models.own.model import OwnModel
+from ...posterior.agreement import Agreement
 from ...posterior.looks import Look
 from .clips import Clip
 from .draws import Numbers
@@ -119,6 +121,27 @@ class OwnNewtonRun(NewtonRun):
             seed=self._seed,
             own=own,
         )
+
+    @property
+    def agreement(self) -> Agreement | None:
+        """How well the looks agree, and what they show of the clip: the trace of outer products is a sum of squares."""
+        found, settings = super().agreement, self._settings
+        if found is None:
+            return None
+        looks = self.looks[self._pooled_from :]
+        weights = np.array([look.tau**-2.0 for look in looks])
+        mean = weights @ np.array([look.curvature.diagonal() for look in looks]) / weights.sum()
+        model = settings.model
+        assert isinstance(model, OwnModel)
+        mean = mean[model.touched(settings.public)]
+        found = replace(found, shown=float(mean.min() * np.sqrt(weights.sum())))
+        clip, n = settings.bounds.gradient, settings.n
+        stated = model.lipschitz(settings.public)
+        if settings.curvature != "outer" or not n or (stated is not None and stated <= clip):
+            return found
+        most = n * clip**2
+        cut, error = np.trace(looks[-1].curvature) / most, looks[-1].tau * np.sqrt(settings.coefficients) / most
+        return replace(found, cut=float(cut), cut_error=float(error))
 
     @property
     def _pooling_prior(self) -> MixturePrior | PublicPrior:

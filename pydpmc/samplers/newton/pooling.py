@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from ...posterior.looks import Look
 from .curved import FLAT_ENOUGH, Curved, weight_of
-from .denoise import BY_CHANCE, MANY, denoised, shrink
+from .denoise import BY_CHANCE, MANY, denoised, hidden_share, shrink
 from .mixtures import MixturePrior
 from .spread import covariance_of_scores
 from .surrogate import GaussianFeatures, nonnegative
@@ -100,7 +100,9 @@ class _Stack:
             return np.zeros_like(typical), np.zeros_like(typical)
         total = np.einsum("k,kij->ij", weights, self.misfits)
         if self.dim >= MANY and self.surrogate.released.all():
-            return denoised(total, float((weights**2 * self.tau2).sum()))
+            noise = float((weights**2 * self.tau2).sum())
+            found, remains = denoised(total, noise)
+            return found, np.maximum(remains, hidden_share(self.dim) * noise / 2.0)
         size = np.maximum(np.diag(typical), LEAST * np.trace(typical) / self.dim)
         keep, remains = shrink(total, size, float((weights**2 * self.tau2).sum()) / 2.0)
         return keep * total, self.surrogate.released * remains * (1.0 - 0.5 * np.eye(self.dim))
@@ -195,7 +197,7 @@ def _around(stack: _Stack, m: Floats, covariance: Floats | None, prior_precision
     if covariance is None:
         rough = curvature @ np.linalg.solve(scores + variance * eye, curvature)
         covariance = np.linalg.inv(rough + np.diag(prior_precision) + 1e-12 * size / dim * eye)
-    edge = (4.0 if dim >= MANY else 1.0) * dim * float(variances.mean())  # of many eigenvalues of noise, the largest
+    edge = dim * float(variances.mean())
     spread = felt(covariance + np.outer(r, r), curvature, edge)
     noise = variance * eye + np.diag(variances @ np.diag(spread)) + variances * spread
     solved = np.linalg.solve(scores + noise, np.column_stack([curvature, u]))
@@ -218,6 +220,9 @@ def _curved(
     if weight == 0.0:
         return None
     each = stack.gradient + np.array([surrogate.gradient_at(at) for at in stack.at]) + stack.at @ local.misfit
+    # The mean rests on a curvature without its negative eigenvalues, which are noise; so must the curve.
+    misfit = local.curvature - local.typical
+    measured = local.weight @ each + mean @ (misfit - local.misfit)
     whitening = np.linalg.inv(np.linalg.cholesky(local.scores + local.noise))
     root = np.asarray(np.linalg.cholesky((covariance + covariance.T) / 2.0), dtype=np.float64)
-    return Curved(surrogate, mean, root, local.weight @ each, local.misfit, whitening, prior.mean, precision, weight)
+    return Curved(surrogate, mean, root, measured, misfit, whitening, prior.mean, precision, weight)

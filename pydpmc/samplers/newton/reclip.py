@@ -39,7 +39,7 @@ def first_clip(settings: NewtonSettings) -> NewtonSettings:
     largest = largest_count(model, public)
     schedule, records = settings.schedule, settings.n or TYPICAL_RECORDS
     share = schedule.first if schedule.fixed is None else schedule.fixed[0]
-    heard = NOISE_A_RECORD * records * settings.mu * math.sqrt(share) / settings.moved_per_unit
+    heard = NOISE_A_RECORD * records * settings.estimating_mu * math.sqrt(share) / settings.moved_per_unit
     clip = min(largest, max(float(math.ceil(heard)), LEAST_FIRST))
     return dataclasses.replace(settings, clip=Clip(clip, min(largest, TOP_OVER_CLIP * clip)))
 
@@ -51,7 +51,7 @@ def better_clip(
     model = settings.model
     records = max(features.n * float(np.trace(features.Q)) / len(features.Q), 1.0)
     trade = Trade(law_of(model), predictors, records, settings.moved_per_unit)
-    mu, in_all = settings.mu * math.sqrt(left), settings.mu * math.sqrt(left + spent)
+    mu, in_all = settings.estimating_mu * math.sqrt(left), settings.estimating_mu * math.sqrt(left + spent)
     found = trade.best(largest_count(model, settings.public), mu)
     return found if trade.variance(found, mu) < WORTH_IT * trade.variance(settings.clip, in_all) else None
 

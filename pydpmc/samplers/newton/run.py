@@ -15,6 +15,7 @@ from ...posterior.looks import Look
 from .clips import Predictors
 from .draws import Numbers, posterior_draws
 from .families import ROUNDING_OF_NORM
+from .fit import look_at_fit, noise_of_fit
 from .forecast import moment_of_a_column
 from .look import look_of
 from .mixtures import MixturePrior
@@ -28,6 +29,7 @@ from .surrogate import GaussianFeatures
 if TYPE_CHECKING:
     from ..._core import Chains, Target
     from ...data.data import Data
+    from ...posterior.goodness import GoodnessOfFit
     from .settings import NewtonSettings
 
 Floats = npt.NDArray[np.float64]
@@ -55,6 +57,7 @@ class NewtonRun:
         self.looks: list[Look] = []
         self.spent: list[float] = []  # mu_k^2
         self.spread: tuple[float | None, float | None] = (None, None)
+        self.fit: GoodnessOfFit | None = None
         self.steps_done = 0
         self._stopped = False
 
@@ -94,9 +97,10 @@ class NewtonRun:
             self._look(threads, block)
             if self._stopped:
                 return
-            self.steps_done += 1
-            if self._left <= 0.0 or self.steps_done == self._settings.steps:
-                self._finish()
+            if self._left <= 0.0 or self.steps_done + 1 == self._settings.steps:
+                self._finish(threads, block)
+            else:
+                self.steps_done += 1
 
     @property
     def agreement(self) -> Agreement | None:
@@ -115,15 +119,15 @@ class NewtonRun:
     @property
     def _left(self) -> float:
         """The share of mu^2 that is left."""
-        left = 1.0 - math.fsum(self.spent) / self._settings.mu**2
-        return left if left > max(NOTHING_LEFT, (LEAST_MU / self._settings.mu) ** 2) else 0.0
+        left = 1.0 - math.fsum(self.spent) / self._settings.estimating_mu**2
+        return left if left > max(NOTHING_LEFT, (LEAST_MU / self._settings.estimating_mu) ** 2) else 0.0
 
     def _look(self, threads: int, block: int) -> None:
         self._reclip()
         settings, family = self._settings, self._family
         moved = math.inf if self.pooled is None else self.pooled.moved_square
         self._share = settings.schedule.share(self._left, self._share, moved, len(self.looks))
-        mu = max(settings.mu * math.sqrt(min(self._share, self._left)), LEAST_MU)
+        mu = max(settings.estimating_mu * math.sqrt(min(self._share, self._left)), LEAST_MU)
         outer = self._is_outer(self._share >= self._left or len(self.looks) == settings.steps - 1)
         bounds = settings.bounds_of(outer)
         sigma, tau = settings.noise(mu, bounds)
@@ -171,7 +175,7 @@ class NewtonRun:
         before, features, looks = self._settings, self._surrogate, len(self.looks)
         if self._family.table is None or self.pooled is None or features is None or looks > before.steps - 3:
             return
-        spent = math.fsum(self.spent[self._pooled_from :]) / before.mu**2
+        spent = math.fsum(self.spent[self._pooled_from :]) / before.estimating_mu**2
         predictors = Predictors.shown(features, self._theta, self.pooled.reach_square)
         clip = better_clip(before, predictors, features, self._left, spent)
         if clip is not None:
@@ -255,14 +259,26 @@ class NewtonRun:
         seen = first.curvature[0, 0] if has_constant else np.trace(first.curvature) / family.radius**2
         return max(1.0, float(seen) / typical)
 
-    def _finish(self) -> None:
+    def _look_at_fit(self, threads: int, block: int) -> None:
+        """Take the look at residuals by predicted value, at the estimate that all other looks gave."""
+        assert self.pooled is not None
+        assert self._surrogate is not None
+        self._charge(noise_of_fit(self._settings)[-1])
+        how = {"threads": threads, "block": block}
+        self.fit = look_at_fit(self._looks_of_core, self._settings, self._family, self.pooled, self._surrogate, **how)
+
+    def _finish(self, threads: int, block: int) -> None:
         if self._guide is not None:
             self._guide = None
             self._pool()
+        if self._settings.fit:
+            self._look_at_fit(threads, block)
+            if self._stopped:
+                return
         assert self.pooled is not None
         random = self._core.random
         key = random.key_from_os() if self._seed is None else random.key_from_seed(self._seed)
         chains, kept, dim = self._draws.shape
         drawn = self._drawn(self.pooled, chains * kept, Numbers(self._core, key))
         self._draws[:] = drawn.reshape(chains, kept, dim)
-        self.steps_done = self._settings.steps
+        self.steps_done = self._settings.steps  # not before there are draws: a stop may come during the look at the fit

@@ -20,6 +20,7 @@ from ..gradient.settings import ROUNDED_NORMAL_ERROR
 from ..outlook import Outlook
 from .clips import Clip
 from .families import Family, family_of
+from .fit import GROUPS, SHARE
 from .forecast import NewtonForecast, forecast_of
 from .look import entries
 from .outlook import outlook_of
@@ -50,6 +51,12 @@ class NewtonSettings:
     draws: int
     n: int | None  # of records, if it may be known
     clip: Clip  # of linear models and counts
+    fit: bool = False  # whether a last look at residuals by predicted value is taken
+
+    @property
+    def estimating_mu(self) -> float:
+        """What pays for all looks but the one at the fit."""
+        return self.mu * math.sqrt(1.0 - SHARE) if self.fit else self.mu
 
     @property
     def steps(self) -> int:
@@ -127,7 +134,7 @@ class NewtonSettings:
 
     def total_variation(self, chains: int) -> float:
         """Return how far the random numbers of the run are from the laws that are accounted."""
-        return self.steps * self.released * ROUNDED_NORMAL_ERROR
+        return (self.steps * self.released + (2 * GROUPS if self.fit else 0)) * ROUNDED_NORMAL_ERROR
 
     def releases(self, chains: int, draws: int | None, warmup: int | None) -> Release:
         """Return which draws leave: all of them."""
@@ -165,6 +172,7 @@ class NewtonSettings:
             "largest_count": self.clip.top if math.isfinite(self.clip.top) else None,
             "curvature_clip": self.clip.curvature,
             "draws": self.draws,
+            "fit": self.fit,
             "mu": self.mu,
             "w": 1.0,
         }
@@ -172,8 +180,10 @@ class NewtonSettings:
     def rows(self, size: int | None) -> Sequence[tuple[str, str]]:
         """Return the lines of the plan's page that say what runs."""
         sharing = "shared as the looks show" if self.schedule.fixed is None else "shared as given"
+        fit = [("fit", f"one more look, at residuals in {GROUPS} groups, for {SHARE:.0%} of the budget")]
         return [
             ("looks", f"at most {self.steps}, {self.released:,} numbers each, over all records"),
+            *(fit if self.fit else []),
             ("budget", f"sum of mu_k^2 = {self.mu**2:.4g}, {sharing}"),
             ("curvature", self.curvature),
             ("draws", f"{self.draws:,}, independent, from the posterior given the looks"),

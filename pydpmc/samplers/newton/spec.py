@@ -52,6 +52,9 @@ class Newton(Sampler):
         Records beyond them are scaled down.
     draws
         Number of independent draws.
+    fit
+        Whether to take one more look, for a tenth of the budget, at the sums of residuals by predicted value:
+        ``post.fit`` then tests whether the model fits. It changes no draw.
 
     Examples
     --------
@@ -70,6 +73,7 @@ class Newton(Sampler):
     clip: float | None = None
     curvature_clip: float | None = None
     draws: int = 4000
+    fit: bool = False
 
     supports_groups: ClassVar[bool] = True  # docs/privacy/newton.md, lemma 9
     supports_weights: ClassVar[bool] = True  # lemma 10
@@ -78,6 +82,8 @@ class Newton(Sampler):
     def __post_init__(self) -> None:
         one_of(self.curvature, "curvature", CURVATURES)
         object.__setattr__(self, "draws", whole(self.draws, "draws", most=MOST_DRAWS))
+        if not isinstance(self.fit, bool):
+            raise WrongType(f"fit must be True or False, not {given(self.fit)}")
         if self.looks is not None:
             object.__setattr__(self, "looks", whole(self.looks, "looks", most=MOST_LOOKS))
         if self.shares is not None:

@@ -17,7 +17,9 @@ from .links import Function, Link
 from .moments import LEAST, shrunk_moments
 
 Floats = npt.NDArray[np.float64]
-ROUNDS = 5
+ROUNDS, MOST_ROUNDS = 5, 60
+SETTLED = 0.02  # of the noise of the moments: a change that ends the fit
+STEP = 1e-3  # of the difference that shows a slope
 LEAST_SHOWN = 1e-4  # mean curvature of a record at which a look at saturated scores still says something
 
 
@@ -59,9 +61,9 @@ class GaussianFeatures:
         dim = len(looks[0].theta)
         if not self._fitted:
             typical = np.mean([np.trace(look.curvature) for look in looks]) / dim / self.n
-            self._set(max(4.0 * float(typical), 1e-300) * np.eye(dim))
-        for _ in range(ROUNDS):
-            total, precision = np.zeros((dim, dim)), 0.0
+            self._set((self.even or max(4.0 * float(typical), 1e-300)) * np.eye(dim))
+        for turn in range(MOST_ROUNDS):
+            total, precision, steep, before = np.zeros((dim, dim)), 0.0, 0.0, self.Q
             for look in looks:
                 p, c0, c1, c2 = self._stein(look.theta, self.link.curvature)
                 c0 = max(c0, LEAST_SHOWN if self.even is not None else 1e-300)
@@ -70,7 +72,10 @@ class GaussianFeatures:
                 rest = look.curvature / self.n - c1 * (mixed + mixed.T) - c2 * np.outer(p, p)
                 total += weight / c0 * rest
                 precision += weight
-            self._update(total / precision, 1.0 / math.sqrt(precision) / self.n)
+                steep += weight * self._overshoot(look.theta)
+            self._update(total / precision, 1.0 / math.sqrt(precision) / self.n, 1.0 / (1.0 + steep / precision))
+            if turn >= ROUNDS - 1 and np.abs(self.Q - before).max() <= SETTLED * self.sd:
+                return
 
     def misfit(self, look: Look) -> Floats:
         """Return what this misses of a released curvature."""
@@ -118,20 +123,41 @@ class GaussianFeatures:
         self._means: dict[bytes, Floats] = {}
         self._fitted = True
 
-    def _update(self, moments: Floats, sd: float) -> None:
-        """Take noised moments over."""
+    def _overshoot(self, theta: Floats) -> float:
+        """Return how far a round of the fit answers an error of theta' S theta with the opposite error.
+
+        Counts have curvatures that grow with the predictor's spread, so that moments which are too large make the next
+        ones too small: above 1 the rounds would diverge unless they were damped.
+        """
+        middle, square = float(self.q @ theta), max(float(theta @ self.S @ theta), 1e-4)
+
+        def parts(s: float) -> tuple[float, float]:
+            c0, c1, c2 = self._slopes(middle, s, self.link.curvature)
+            return max(c0, 1e-300), 2.0 * c1 * middle * s + c2 * s * s
+
+        (c0, more), (then, beyond) = parts(square), parts(square * (1.0 + STEP))
+        implied = c0 * (square + middle**2) + more
+        return max(0.0, ((implied - more) / c0 - (implied - beyond) / then) / (STEP * square))
+
+    def _update(self, moments: Floats, sd: float, ease: float = 1.0) -> None:
+        """Take noised moments over, by a step of length `ease`."""
         self.sd, least = sd, LEAST * (sd if self.even is None else min(sd, self.even))
         found, self.variances = shrunk_moments(moments, sd, self._known, self.constant is not None, self.even)
         if self.constant is not None:
             found[0, 0] = self.constant**2
-        self._set(nonnegative(found, least))
+        found = nonnegative(found, least)
+        self._set(found if ease == 1.0 else ease * found + (1.0 - ease) * self.Q)
 
     def _stein(self, theta: Floats, f: Function) -> tuple[Floats, float, float, float]:
         """Return S theta, and E f, E f', E f'' of the predictor."""
         p = self.S @ theta
-        sd = math.sqrt(max(float(theta @ p), 1e-4))
-        values = f(self.q @ theta + sd * NODES) * WEIGHTS
-        return p, float(values.sum()), float(values @ NODES) / sd, float(values @ (NODES**2 - 1.0)) / sd**2
+        return p, *self._slopes(float(self.q @ theta), float(theta @ p), f)
+
+    def _slopes(self, mean: float, square: float, f: Function) -> tuple[float, float, float]:
+        """Return E f, E f', E f'' of a normal predictor."""
+        sd = math.sqrt(max(square, 1e-4))
+        values = f(mean + sd * NODES) * WEIGHTS
+        return float(values.sum()), float(values @ NODES) / sd, float(values @ (NODES**2 - 1.0)) / sd**2
 
     def _second(self, theta: Floats, f: Function) -> Floats:
         """Return n E f(x . theta) x x', by Stein's identities."""

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 SMALLEST, GRID = 1e-4, 400  # of sigma over the largest that y_bounds allow
 NODES = 5  # values of sigma for which coefficients are drawn
+FINER, REACH = 3, 8.0  # times that the grid is narrowed, to so many standard deviations of log sigma
+LEAST_OWN = 1e-6  # relative error of a look without noise
 CAUTIOUS = 1.3  # times the estimate of sigma, for a clip
 CHANGED = 1.25  # a clip that differs by less stays
 
@@ -76,7 +78,7 @@ class UnknownSigmaRun(NewtonRun):
             return
         upper = min(CAUTIOUS * self._sigma, largest_sigma(settings.public))
         records = self._surrogate.n * float(np.trace(self._surrogate.Q)) / settings.coefficients
-        best = best_residual(max(records, 1.0), settings.moved_per_unit, settings.mu * math.sqrt(self._left))
+        best = best_residual(max(records, 1.0), settings.moved_per_unit, settings.estimating_mu * math.sqrt(self._left))
         assert settings.clip.sigma is not None
         now, then = settings.clip.residual * settings.clip.sigma, best * upper
         if not 1.0 / CHANGED < then / now < CHANGED and self._left > 0.5:
@@ -105,12 +107,26 @@ class UnknownSigmaRun(NewtonRun):
         return dataclasses.replace(look, curvature=change * look.curvature, tau=change * look.tau)
 
     def _look_at_sigma(self) -> None:
+        """Weigh a grid of sigma by the looks, and narrow it to where sigma may be."""
+        largest = largest_sigma(self._settings.public)
+        low, high = math.log(SMALLEST * largest), math.log(largest)
+        for _ in range(FINER):
+            logs = np.linspace(low, high, GRID)
+            self.grid = np.exp(logs)
+            self._weigh()
+            middle = float(self.weights @ logs)
+            reach = REACH * max(math.sqrt(float(self.weights @ (logs - middle) ** 2)), float(logs[1] - logs[0]))
+            low, high = max(low, middle - reach), min(high, middle + reach)
+
+    def _weigh(self) -> None:
         """Weigh the grid by the traces of outer products, over that of x x': mean squares of clipped residuals."""
         features, pooled = self._surrogate, self.pooled
         assert features is not None
         assert pooled is not None
         limit, size, dim = self._family.limits[0], float(np.trace(features.Q)), self._settings.coefficients
         log_weights = np.log(np.maximum(self._prior_of_sigma(), 1e-300))
+        shared = features.sd**2 * dim / size**2 + 3.0 / features.n  # of the records, which all looks see alike
+        crossed, squares = np.zeros(GRID), np.zeros(GRID)
         for look in self.looks[self._pooled_from :]:
             if not look.outer:
                 continue
@@ -119,14 +135,16 @@ class UnknownSigmaRun(NewtonRun):
             spread = np.sqrt(self.grid**2 + apart)
             square = np.array([s * s * clipped_moments(limit / s)[1] for s in spread])
             noise = (look.tau * math.sqrt(dim) / features.n / size) ** 2
-            moments = features.sd * math.sqrt(dim) / size
-            variance = noise + square**2 * (moments**2 + 3.0 / features.n) + (0.25 * apart) ** 2
-            seen = float(np.trace(look.curvature)) / features.n / size
-            log_weights = log_weights - (seen - square) ** 2 / (2.0 * variance) - np.log(variance) / 2.0
+            own = noise + (0.25 * apart) ** 2 + (LEAST_OWN * square) ** 2
+            miss = float(np.trace(look.curvature)) / features.n / size - square
+            log_weights = log_weights - miss**2 / (2.0 * own) - np.log(own) / 2.0
+            crossed, squares = crossed + square * miss / own, squares + square**2 / own
+        together = 1.0 + shared * squares
+        log_weights = log_weights + shared * crossed**2 / (2.0 * together) - np.log(together) / 2.0
         weights = np.exp(log_weights - log_weights.max())
         self.weights = np.asarray(weights / weights.sum())
 
-    def _finish(self) -> None:
+    def _finish(self, threads: int, block: int) -> None:
         self._guide = None
         self._pool()
         random = self._core.random
@@ -134,7 +152,8 @@ class UnknownSigmaRun(NewtonRun):
         chains, kept, dim = self._draws.shape
         numbers, count = Numbers(self._core, key), chains * kept
         shares = np.sort(numbers.uniforms(count))
-        logs = np.interp(shares, np.cumsum(self.weights), np.log(self.grid))
+        ends = np.log(self.grid) + 0.5 * math.log(self.grid[1] / self.grid[0])  # a weight is that of its whole cell
+        logs = np.interp(shares, np.cumsum(self.weights), ends)
         drawn = []
         for part in np.array_split(logs, min(NODES, count)):
             pooled = self._pooled_at(float(np.exp(part.mean())))[1]

@@ -117,7 +117,7 @@ def test_the_order_and_the_storage_of_records_do_not_matter(rng):
 
 
 def statistics_of(x, y):
-    settings = LinearSettings(1, (0.0,) * x.shape[1], (1.0,) * x.shape[1], 1.0, 1.0, 4000, 1.0, False, 2.0, 0.0, 3.0)
+    settings = LinearSettings(1, (0.0,) * x.shape[1], (1.0,) * x.shape[1], 1.0, 1.0, 4000, False, 2.0, 0.0, 3.0, 1.0)
     return settings.statistics(np.c_[x, y])
 
 

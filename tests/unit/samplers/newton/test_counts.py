@@ -126,3 +126,20 @@ def test_a_result_can_be_rehearsed_at_its_estimate(rng):
     assert np.diag(covariance)[1:] == pytest.approx([1 / 6, 1 / 6], rel=0.5)
     with pytest.raises(dp.errors.InvalidArgument, match="other parameters"):
         dp.plan(dp.PoissonRegression(), data.public, dp.Newton(), epsilon=2.0, delta=1e-6).rehearse(runs=1, truth=post)
+
+
+@pytest.mark.parametrize("slope", [0.9, 1.6])
+def test_steep_slopes_of_counts_are_found_and_the_model_is_not_doubted(slope, rng):
+    n, truth = 20_000, slope * np.array([0.0, -0.8, 0.6, -0.4])
+    x = rng.uniform(-1, 1, size=(n, 3))
+    y = rng.poisson(np.exp(truth[0] + x @ truth[1:])).astype(float)
+    data = dp.Data(x, y, row_norm=math.sqrt(3.0), y_bounds=(0.0, 20.0), public_n=n)
+    model = dp.PoissonRegression(prior=dp.Normal(scale=2.5), intercept=True)
+    for seed in range(4):
+        post = dp.sample(model, data, dp.Newton(), epsilon=3.0, delta=1e-6, progress=False, seed=seed)
+        assert post.agreement.doubt == ""
+        assert abs(post.agreement.spread - 1.0) < 0.2
+        far = max(math.dist(look.theta, truth) for look in post.looks[2:])
+        assert far < 1.0  # no look after the first two was at a point where the fit went astray
+        draws = np.concatenate([post.draws["intercept"], post.draws["beta"]], axis=2)[0]
+        assert (np.abs(draws.mean(axis=0) - truth) / draws.std(axis=0)).max() < 4.5

@@ -67,7 +67,7 @@ def test_the_weight_grows_with_the_size_of_the_coefficients_over_the_prior():
     precision = np.array([1.0, 4.0, 4.0])
     assert weight_of(np.array([9.0, 0.05, 0.05]), precision, True) == 0.0
     assert weight_of(np.array([0.0, 0.25, 0.25]), precision, True) == 1.0
-    assert weight_of(np.array([0.0, 0.1, 0.1]), precision, True) == pytest.approx((0.4 - 0.25) / 0.35)
+    assert weight_of(np.array([0.0, 0.07, 0.07]), precision, True) == pytest.approx((0.28 - 0.2) / 0.15)
     assert weight_of(np.array([9.0, 0.0, 0.0]), precision, False) == 1.0
     assert weight_of(np.array([9.0]), np.ones(1), True) == 1.0  # an intercept alone counts
     assert weight_of(np.array([9.0, 9.0]), np.zeros(2), False) == 0.0  # flat
@@ -93,3 +93,22 @@ def test_pooling_finds_a_curve_only_where_it_shows():
     for truth, sigma in ((np.array([1.0, 0.5]), 30.0), (np.array([1.0, 4.0]), 0.01)):
         features = GaussianFeatures(4000.0, logistic(), 1.0, [0, 0])
         assert (pool(looks_at(truth, sigma), prior, features, 1.5).curved is None) == (truth[1] < 1.0)
+
+
+def test_the_curve_has_no_slope_at_the_mean_though_noise_makes_curvatures_negative(rng):
+    dim = 30
+    truth = rng.normal(scale=3.0, size=dim)
+    features = GaussianFeatures(4000.0, logistic(), None, [0] * dim)
+    features._set(np.diag(np.geomspace(1.0, 1e-3, dim)) / 8.0)
+    looks = []
+    for share in (0.0, 0.7, 0.9):
+        square, point = rng.normal(size=(dim, dim)), share * truth
+        curvature = features.curvature(point) + 6.0 * (square + square.T) / 2.0
+        gradient = features.expected(point, truth) + 20.0 * rng.normal(size=dim)
+        looks.append(Look(point, gradient, curvature, 20.0, 6.0))
+    prior = MixturePrior.around(np.zeros(dim), np.full(dim, 3.0))
+    found = pool(looks, prior, GaussianFeatures(4000.0, logistic(), None, [0] * dim), 1.0).curved
+    assert found is not None
+    step = 1e-3 * np.eye(dim)
+    slopes = (found.log_ratio(step) - found.log_ratio(-step)) / 2e-3
+    assert np.linalg.norm(slopes) < 0.05  # 0.9 if the curve keeps negative eigenvalues

@@ -53,9 +53,9 @@ def test_looks_stay_within_the_budget_however_they_are_shared(rng, monkeypatch):
     spent = []
     whole = NewtonRun._finish
 
-    def finish(self):
+    def finish(self, threads, block):
         spent.append((self._settings.mu, list(self.spent), len(self.looks)))
-        whole(self)
+        whole(self, threads, block)
 
     monkeypatch.setattr(NewtonRun, "_finish", finish)
     for sampler in (

@@ -157,7 +157,7 @@ def test_the_posterior_is_that_of_the_built_in_model(way, sampler):
     data = logistic_table()
     options = {"epsilon": 3.0, "delta": 1e-6, "progress": False, "seed": 3}
     expected = dp.sample(dp.LogisticRegression(), data, dp.Newton(), **options).draws["beta"]
-    post = dp.sample(own_logistic.WAYS[way](D), data, sampler, **options)
+    post = dp.sample(own_logistic.WAYS[way](D, lipschitz=1.0), data, sampler, **options)
     found = post.draws["beta"]
     sd = expected.std((0, 1))
     # Their privacy noise differs; without it both are the posterior. Widths agree more closely than means.
@@ -172,7 +172,7 @@ def test_the_looks_of_outer_products_are_those_of_the_built_in_model():
     data = logistic_table(2000)
     options = {"epsilon": 3.0, "delta": 1e-6, "progress": False, "seed": 3}
     built_in = dp.sample(dp.LogisticRegression(), data, dp.Newton(curvature="outer"), **options).looks[0]
-    own = dp.sample(own_logistic.in_numpy(D), data, OUTER, **options).looks[0]
+    own = dp.sample(own_logistic.in_numpy(D, lipschitz=1.0), data, OUTER, **options).looks[0]
     assert built_in.sigma == pytest.approx(own.sigma, rel=1e-9)
     assert np.allclose(own.gradient, built_in.gradient, atol=1e-4 * own.sigma)
     assert np.allclose(own.curvature, built_in.curvature, atol=1e-4 * own.tau)
@@ -241,7 +241,7 @@ def test_a_look_that_rounding_hides_has_no_noise():
         bounds.noise(1e-10, "replace", D, 0.1)  # the noise that follows from its price would be negative
 
 
-@pytest.mark.parametrize("clip", [1e-60, 1e-100, 1e-170, 1e61, 1e150])
+@pytest.mark.parametrize("clip", [1e-60, 1e-100, 1e-170, 1e61, 1e150, 1e160, 1.7e308])
 def test_clips_beyond_the_grids_are_refused_before_a_charge(clip):
     with pytest.raises(InvalidArgument, match="no grid"):
         dp.plan(
@@ -275,3 +275,38 @@ def test_a_hessian_that_is_no_number_is_refused():
     dp.plan(model, public, dp.Newton(clip=1.0, curvature="outer"), epsilon=1.0, delta=1e-6)
     with pytest.raises(InvalidArgument, match="Hessian"):
         dp.plan(model, public, dp.Newton(clip=1.0, curvature_clip=1.0), epsilon=1.0, delta=1e-6)
+
+
+def logistic_post(clip, n=20_000, lipschitz=None, **options):
+    random = np.random.default_rng(5)
+    x = random.uniform(-1, 1, (n, 4))
+    y = random.random(n) < 1 / (1 + np.exp(-x @ [1.0, -1.0, 0.5, 0.0]))
+    data = dp.Data(x, y, x_bounds=(-1, 1), y_bounds=(0, 1))
+    model = own_logistic.in_numpy(4, lipschitz=lipschitz)
+    sampler = dp.Newton(clip=clip, curvature="outer", draws=50)
+    return dp.sample(model, data, sampler, epsilon=2.0, delta=1e-6, seed=1, progress=False, anyway=True, **options)
+
+
+@pytest.mark.filterwarnings("ignore::pydpmc.errors.ConvergenceWarning")
+@pytest.mark.parametrize(("clip", "said"), [(0.3, "the clip may bias"), (2.5, ""), (60.0, "times their noise")])
+def test_looks_say_whether_the_clip_cuts_off_too_much_or_hides_a_parameter(clip, said):
+    post = logistic_post(clip)
+    found = post.agreement
+    assert said in found.doubt
+    assert bool(found.doubt) == bool(said)
+    assert type(found).from_dict(vars(found)) == found
+    x = np.random.default_rng(5).uniform(-1, 1, (20_000, 4))
+    if clip == 2.5:  # nothing is cut: the figure is the mean square of the gradients
+        theta = post.looks[-1].theta
+        shares = 1 / (1 + np.exp(-x @ theta))
+        true = (np.sum(x**2, axis=1) * shares * (1 - shares)).mean() / clip**2
+        assert found.cut == pytest.approx(true, abs=4 * found.cut_error + 0.003)
+        assert 0.0 < found.cut_error < 0.01
+
+
+def test_a_clip_that_the_stated_bound_keeps_cuts_nothing():
+    assert logistic_post(2.0, lipschitz=2.0).agreement.cut is None
+
+
+def test_a_private_number_of_records_is_not_used_for_the_share_of_clipped_gradients():
+    assert logistic_post(2.5, adjacency="add_remove").agreement.cut is None

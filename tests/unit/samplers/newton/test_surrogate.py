@@ -10,6 +10,7 @@ from scipy.integrate import quad
 from scipy.special import expit
 
 from pydpmc.posterior.looks import Look
+from pydpmc.samplers.newton.counts import count_table
 from pydpmc.samplers.newton.links import logistic
 from pydpmc.samplers.newton.surrogate import GaussianFeatures, nonnegative
 
@@ -67,3 +68,15 @@ def test_nonnegative_raises_low_eigenvalues_only(rng):
     assert np.linalg.eigvalsh(nonnegative(low, 0.7)) == pytest.approx([0.7, 0.7, 2.0, 3.0])
     high = (vectors * [1.0, 1.5, 2.0, 3.0]) @ vectors.T
     assert nonnegative(high, 0.7) == pytest.approx(high)
+
+
+@pytest.mark.parametrize("slope", [1.0, 2.0])
+def test_moments_are_found_where_the_curvature_of_counts_is_steep(slope):
+    """Rounds that are not damped swing between moments of zero and far too large ones from a slope of 1 on."""
+    link, truth = count_table(0.0, 3.0, 20.0).link, np.array([[1.0, 0.1, 0.0], [0.1, 0.35, 0.05], [0.0, 0.05, 0.3]])
+    made, found = (GaussianFeatures(N, link, 1.0, [0, 0, 0], 1.0) for _ in range(2))
+    made._set(truth)
+    at = [np.array([0.0, 0.0, 0.0]), np.array([0.2, -slope, 0.5 * slope])]
+    taus = [20.0, 1.0]
+    found.fit([Look(t, np.zeros(3), made.curvature(t), 1.0, tau) for t, tau in zip(at, taus, strict=True)])
+    assert pytest.approx(truth, abs=0.02) == found.Q
