@@ -24,7 +24,7 @@ class ComposedLoss:
     """
 
     step: float
-    losses: Floats
+    start: int  # the first loss is so many steps
     tilted: Floats
     tilt: float
     log_scale: float
@@ -33,13 +33,24 @@ class ComposedLoss:
     entry_error: float
     relative_error: float
 
+    @property
+    def losses(self) -> Floats:
+        """The losses of the window."""
+        return self._losses(slice(0, len(self.tilted)))
+
+    def _losses(self, atoms: slice) -> Floats:
+        return self.step * (self.start + np.arange(atoms.start, atoms.stop, atoms.step, dtype=float))
+
+    def _loss(self, place: int) -> float:
+        return self.step * (self.start + place)
+
     def delta(self, epsilon: float) -> float:
         """Upper bound of delta at this epsilon."""
         return self._delta_and_slope(epsilon)[0]
 
     def epsilon(self, delta: float) -> float:
         """Upper bound of epsilon at this delta: the value returned was checked by `delta`."""
-        low, high = 0.0, float(self.losses[-1])
+        low, high = 0.0, self._loss(len(self.tilted) - 1)
         if high <= 0.0 or self.delta(high) > delta:
             return math.inf if self.delta(0.0) > delta else 0.0
         x = self._start(delta, high)
@@ -59,7 +70,7 @@ class ComposedLoss:
 
     def _start(self, delta: float, high: float) -> float:
         """Solve delta(x) = delta on a subset of the atoms, by Newton's method from the mode of the tilted law."""
-        x = min(max(float(self.losses[np.argmax(self.tilted)]), 0.0), high)
+        x = min(max(self._loss(int(np.argmax(self.tilted))), 0.0), high)
         for _ in range(8):
             found, slope = self._delta_and_slope(x, self._stride)
             if not (0.0 < found < 1.0 and slope < 0.0):
@@ -77,27 +88,36 @@ class ComposedLoss:
 
     @property
     def _stride(self) -> int:
-        return 1 + len(self.losses) // FEW_ATOMS
+        return 1 + len(self.tilted) // FEW_ATOMS
 
     def _delta_and_slope(self, epsilon: float, stride: int = 1) -> tuple[float, float]:
         """Return delta and its slope: an upper bound if the stride is 1, otherwise an approximation."""
-        first = int(np.searchsorted(self.losses, epsilon, side="right"))
-        last = len(self.losses)
+        first = self._first_above(epsilon)
+        last = len(self.tilted)
         if self.tilt > 0:
             last = min(last, first + math.ceil(NEGLIGIBLE / (self.tilt * self.step)) + 1)
         atoms = slice(first + stride // 2, last, stride)
-        excess = self.losses[atoms] - epsilon
+        excess = self._losses(atoms) - epsilon
         decay = np.exp(-self.tilt * excess)
         fall = np.expm1(-excess)
         masses = (np.maximum(self.tilted[atoms], 0.0) + self.entry_error) * decay  # no @ below: its threads are slower
-        far = math.exp(-NEGLIGIBLE) * (1.0 + len(self.losses) * self.entry_error) if last < len(self.losses) else 0.0
+        far = math.exp(-NEGLIGIBLE) * (1.0 + len(self.tilted) * self.entry_error) if last < len(self.tilted) else 0.0
         factor = math.exp(min(self.log_scale - self.tilt * epsilon, 700.0))
         inside = stride * -float((masses * fall).sum()) * (1 + self.relative_error) + far + self._truncated(epsilon)
         slope = -stride * factor * float((masses * (1.0 + fall)).sum())
         return min(1.0, self.infinity + inside * factor), slope
 
+    def _first_above(self, epsilon: float) -> int:
+        """Return the place of the first loss above epsilon."""
+        place = min(max(math.floor(epsilon / self.step) - self.start, 0), len(self.tilted))
+        while place > 0 and self._loss(place - 1) > epsilon:
+            place -= 1
+        while place < len(self.tilted) and self._loss(place) <= epsilon:
+            place += 1
+        return place
+
     def _truncated(self, epsilon: float) -> float:
         """Tilted mass outside the window, relative to the tilt factor at epsilon."""
-        above = self.outside * math.exp(-self.tilt * max(0.0, float(self.losses[-1]) - epsilon))
-        below = self.outside if epsilon < self.losses[0] else 0.0
+        above = self.outside * math.exp(-self.tilt * max(0.0, self._loss(len(self.tilted) - 1) - epsilon))
+        below = self.outside if epsilon < self._loss(0) else 0.0
         return above + below

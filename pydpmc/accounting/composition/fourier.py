@@ -8,7 +8,7 @@ inequality, and the round-off of the transforms are added to delta.
 from __future__ import annotations
 
 import math
-from functools import lru_cache
+import threading
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +19,29 @@ from .cumulants import OUTSIDE, Cumulants
 
 SMALLEST_SPECTRUM = 1e-280
 NEGLIGIBLE = -80.0  # a frequency is dropped if the log of the product without its weakest factor is below this
+PIECE = 1 << 16  # frequencies that are multiplied at once
+LATEST, LONGEST = 2, 1 << 20  # composed losses that are kept, and their points, beside the next
 LEFT_OUT = math.exp(-55.0)  # bound on the exact product at a dropped frequency
 
 
-@lru_cache(maxsize=2)  # one entry per direction
+_latest: dict[tuple[Cumulants, float], ComposedLoss] = {}  # one entry per direction
+_changing = threading.Lock()
+
+
 def compose(cumulants: Cumulants, tilt: float) -> ComposedLoss:
     """Compose all losses with their multiplicities under the given tilt."""
+    found = _latest.get((cumulants, tilt))
+    if found is None:
+        with _changing:  # before the next is made, because long ones need much memory
+            while _latest and (len(_latest) >= LATEST or sum(len(loss.tilted) for loss in _latest.values()) > LONGEST):
+                del _latest[next(iter(_latest))]
+        found = _composed(cumulants, tilt)
+        with _changing:
+            _latest[cumulants, tilt] = found
+    return found
+
+
+def _composed(cumulants: Cumulants, tilt: float) -> ComposedLoss:
     step = cumulants.items[0][0].step
     bottom, top = cumulants.reach(tilt, -1), cumulants.reach(tilt, 1)
     start = math.floor(bottom / step)
@@ -32,7 +49,7 @@ def compose(cumulants: Cumulants, tilt: float) -> ComposedLoss:
     entries, entry_error = _tilted_convolution(cumulants, tilt, length, start)
     return ComposedLoss(
         step=step,
-        losses=step * (start + np.arange(length, dtype=float)),
+        start=start,
         tilted=entries,
         tilt=tilt,
         log_scale=cumulants.value(tilt),
@@ -53,14 +70,19 @@ def _tilted_convolution(cumulants: Cumulants, tilt: float, length: int, start: i
     """
     spectrum = _Spectrum(length)
     offset = 0
-    laws = zip(cumulants.items, cumulants.tilted(tilt), strict=True)
-    for (loss, n), masses in sorted(laws, key=lambda pair: -pair[0][1]):
+    pairs = zip(cumulants.items, cumulants.tilted(tilt), strict=True)
+    laws = sorted(pairs, key=lambda pair: -pair[0][1])[::-1]
+    while laws:  # the most frequent first; each is forgotten when it was used
+        (loss, n), masses = laws.pop()
         spectrum.multiply(_transformed(masses, spectrum.frequencies, length), n)
         offset += n * loss.lowest
     count = sum(n for _, n in cumulants.items)
     ulps = 8 * (math.log2(length) + 8) * (count + 1)
     entry_error = UNIT * ulps * 2 * spectrum.carried() / length + 2 * spectrum.left_out / length
-    composed = np.fft.irfft(spectrum.entries(), length)
+    entries = spectrum.entries()
+    del spectrum, masses  # what follows needs the memory
+    composed = np.fft.irfft(entries, length)
+    del entries
     return np.roll(composed, (offset - start) % length), entry_error
 
 
@@ -79,15 +101,25 @@ class _Spectrum:
         self.weakest = np.zeros(self.size)
 
     def multiply(self, factor: NDArray[np.complex128], n: int) -> None:
-        """Multiply by the n-th power of a spectrum, given at the kept frequencies."""
-        size = np.maximum(np.abs(factor), SMALLEST_SPECTRUM)
-        weakest = np.minimum(self.weakest, np.log(size))
-        carried = self.logarithm.real + n * np.log(size) - weakest
-        kept = carried > NEGLIGIBLE
-        self.left_out += LEFT_OUT * float(np.count_nonzero(~kept))
-        factor = np.where(size[kept] > SMALLEST_SPECTRUM, factor[kept], SMALLEST_SPECTRUM)
-        self.logarithm = self.logarithm[kept] + n * np.log(factor)
-        self.frequencies, self.weakest = self.frequencies[kept], weakest[kept]
+        """Multiply by the n-th power of a spectrum, given at the kept frequencies; all is done in place."""
+        end = 0
+        for start in range(0, len(factor), PIECE):
+            piece = slice(start, start + PIECE)
+            size = np.maximum(np.abs(factor[piece]), SMALLEST_SPECTRUM)
+            log_size = np.log(size)
+            weakest = np.minimum(self.weakest[piece], log_size)
+            kept = self.logarithm[piece].real + n * log_size - weakest > NEGLIGIBLE
+            multiplied = np.where(size[kept] > SMALLEST_SPECTRUM, factor[piece][kept], SMALLEST_SPECTRUM)
+            onto = slice(end, end + len(multiplied))
+            self.logarithm[onto] = self.logarithm[piece][kept] + n * np.log(multiplied)
+            self.frequencies[onto], self.weakest[onto] = self.frequencies[piece][kept], weakest[kept]
+            end = onto.stop
+        self.left_out += LEFT_OUT * float(len(factor) - end)
+        self.frequencies, self.logarithm, self.weakest = (
+            self.frequencies[:end],
+            self.logarithm[:end],
+            self.weakest[:end],
+        )
 
     def carried(self) -> float:
         """Sum of |G| / |W| + |G| over the frequencies, with W the weakest factor."""
@@ -95,9 +127,9 @@ class _Spectrum:
         return float(np.sum(np.exp(np.minimum(magnitude - self.weakest, 0.0)) + np.exp(magnitude)))
 
     def entries(self) -> NDArray[np.complex128]:
-        """The product at every frequency."""
+        """The product at every frequency; the logarithms are lost."""
         product = np.zeros(self.size, dtype=complex)
-        product[self.frequencies] = np.exp(self.logarithm)
+        product[self.frequencies] = np.exp(self.logarithm, out=self.logarithm)
         return product
 
 
@@ -110,7 +142,8 @@ def _transformed(masses: Floats, frequencies: NDArray[np.int64], length: int) ->
     columns = math.isqrt(len(masses)) + 1
     rows = -(-len(masses) // columns)
     if 2 * len(frequencies) * (columns + rows) > length or columns + rows > 6 * (math.log2(length) + 8):
-        return np.fft.rfft(_folded(masses, length))[frequencies]
+        spectrum = np.fft.rfft(_folded(masses, length))
+        return spectrum if len(frequencies) == len(spectrum) else spectrum[frequencies]
     table = np.zeros(rows * columns)
     table[: len(masses)] = masses
     row_of_each = _twiddles(frequencies, np.arange(columns), length)[:, None]
@@ -128,6 +161,8 @@ def _folded(masses: Floats, length: int) -> Floats:
     rows = -(-len(masses) // length)
     padded = np.zeros(rows * length)
     padded[: len(masses)] = masses
+    if rows == 1:
+        return padded
     folded: Floats = padded.reshape(rows, length).sum(axis=0)
     return folded
 

@@ -15,7 +15,7 @@ import numpy as np
 from ...checks import positive, share
 from ...errors import InvalidArgument
 from ...rounding import lower, upper
-from ..loss.gaussian_cells import LARGEST_DEVIATION, mirrored, mixture_loss, normal_law
+from ..loss.gaussian_cells import LARGEST_DEVIATION, PIECE, mixture_losses
 from ..loss.privacy_loss import LARGEST_EXPONENT, PrivacyLoss
 from .base import Event, Floats
 
@@ -51,24 +51,26 @@ class PoissonGaussian(Event):
     def _replaced(self, step: float) -> PrivacyLoss:
         s, q = self.noise_multiplier, self.rate
         last = math.ceil(self.largest_loss("replace") / step)
-        losses = step * np.arange(1, last + 1, dtype=float)
-        # x/s^2 = l/2 + arcsinh((1-q)/q e^{1/(2 s^2)} sinh(l/2)), in logarithms to avoid overflow
-        log_sinh = losses / 2 + np.log(-np.expm1(-losses) / 2)
-        half = s**2 * (losses / 2 + _arcsinh_exp(log_sinh + math.log((1 - q) / q) + 0.5 / s**2))
-        edges = np.concatenate([-half[::-1], [0.0], half])
-        laws = {mean: normal_law(edges, mean, s) for mean in (-1.0, 0.0, 1.0)}
-        return mixture_loss(step, -last, laws, [(1 - q, 0.0), (q, 1.0)], [(1 - q, 0.0), (q, -1.0)])
+        edges = np.zeros(2 * last + 1)
+        for start in range(1, last + 1, PIECE):
+            end = min(start + PIECE, last + 1)
+            losses = step * np.arange(start, end, dtype=float)
+            # x/s^2 = l/2 + arcsinh((1-q)/q e^{1/(2 s^2)} sinh(l/2)), in logarithms to avoid overflow
+            log_sinh = losses / 2 + np.log(-np.expm1(-losses) / 2)
+            half = s**2 * (losses / 2 + _arcsinh_exp(log_sinh + math.log((1 - q) / q) + 0.5 / s**2))
+            edges[last + start : last + end] = half
+            edges[last - end + 1 : last - start + 1] = -half[::-1]
+        return mixture_losses(step, -last, edges, s, [(1 - q, 0.0), (q, 1.0)], [(1 - q, 0.0), (q, -1.0)])[0]
 
-    def _removed_and_added(self, step: float) -> tuple[PrivacyLoss, PrivacyLoss]:
+    def _removed_and_added(self, step: float) -> tuple[PrivacyLoss, ...]:
         s, q = self.noise_multiplier, self.rate
         lowest = math.floor(self._log_ratio(-LARGEST_DEVIATION * s, 1.0) / step)
         highest = math.ceil(self.largest_loss("add_remove") / step)
-        edges = self._edges(step * np.arange(lowest, highest + 1, dtype=float))
-        laws = {mean: normal_law(edges, mean, s) for mean in (0.0, 1.0)}
-        removed = mixture_loss(step, lowest, laws, [(1 - q, 0.0), (q, 1.0)], [(1.0, 0.0)])
-        turned = {-mean: mirrored(law) for mean, law in laws.items()}  # makes the decreasing loss increase
-        added = mixture_loss(step, -highest, turned, [(1.0, 0.0)], [(1 - q, 0.0), (q, -1.0)])
-        return removed, added
+        edges = np.empty(highest + 1 - lowest)
+        for start in range(0, len(edges), PIECE):
+            end = min(start + PIECE, len(edges))
+            edges[start:end] = self._edges(step * np.arange(lowest + start, lowest + end, dtype=float))
+        return mixture_losses(step, lowest, edges, s, [(1 - q, 0.0), (q, 1.0)], [(1.0, 0.0)], both=True)
 
     def _edges(self, losses: Floats) -> Floats:
         """Return where the loss of the mixture against N(0, s^2) takes these ascending values; -inf if nowhere."""

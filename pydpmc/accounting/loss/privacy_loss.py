@@ -1,6 +1,6 @@
 """Pessimistic privacy-loss distributions on a grid.
 
-Both constructors use the connect-the-dots method: inside each cell the likelihood ratio is replaced by the two-point
+All of them come from the connect-the-dots method: inside each cell the likelihood ratio is replaced by the two-point
 law on the ends of the cell with the same P- and Q-mass. The resulting pair dominates the given one (its profile is the
 chord of a convex function) and its error is of second order in the step. Masses are computed cell by cell, never as
 second differences of numbers near one, so they sum to one at any step.
@@ -66,22 +66,22 @@ def from_symmetric_profile(profile: Callable[[Floats], Floats], epsilon_max: flo
     return PrivacyLoss(step, -last, np.concatenate([q_masses[::-1], [centre], p_masses]), infinity)
 
 
-def from_cells(
-    step: float, lowest: int, p: tuple[Floats, Floats], q: tuple[Floats, Floats], below: float, above: float
-) -> PrivacyLoss:
-    """Return the privacy loss from the P- and Q-mass of each cell ``[step (lowest + k), step (lowest + k + 1)]``.
+def add_cells(masses: Floats, step: float, lowest: int, p: tuple[Floats, Floats], q: tuple[Floats, Floats]) -> None:
+    """Add to the masses at the edges the P- and Q-mass of each cell ``[step (lowest + k), step (lowest + k + 1)]``.
 
     `p` and `q` hold the masses and, for each cell, a bound on the rounding of all masses above its lower end. The bound
-    is added to the profile at that node, which also raises the profile at all lower nodes. `below` and `above` are the
-    P-masses outside the cells.
+    is added to the profile at that node, which also raises the profile at all lower nodes.
     """
     (p_cells, p_error), (q_cells, q_error) = p, q
     ratios = np.exp(step * np.arange(lowest, lowest + len(p_cells), dtype=float))
     raised = (p_cells - q_cells * ratios + (p_error + ratios * q_error)) / -np.expm1(-step)
     raised = np.clip(raised, 0.0, p_cells)
-    masses = np.zeros(len(p_cells) + 1)
     masses[1:] += raised
     masses[:-1] += p_cells - raised
+
+
+def of_masses(step: float, lowest: int, masses: Floats, below: float, above: float) -> PrivacyLoss:
+    """Return the privacy loss when all cells are added; `below` and `above` are the P-masses outside of them."""
     masses[0] += below
     masses *= max(1.0, (1.0 - above) / float(np.sum(masses))) * (1.0 + SUMMED)
     return PrivacyLoss(step, lowest, masses, above)

@@ -32,9 +32,9 @@ def cumulants_of(name):
 @pytest.mark.parametrize("tilt", [0.0, 3.0])
 def test_frequencies_left_out_hold_less_than_is_added_for_them(name, tilt, monkeypatch):
     cumulants = cumulants_of(name)
-    few = fourier.compose.__wrapped__(cumulants, tilt)
+    few = fourier._composed(cumulants, tilt)
     monkeypatch.setattr(fourier, "NEGLIGIBLE", -math.inf)
-    all_of_them = fourier.compose.__wrapped__(cumulants, tilt)
+    all_of_them = fourier._composed(cumulants, tilt)
     np.testing.assert_array_equal(few.losses, all_of_them.losses)
     assert np.abs(few.tilted - all_of_them.tilted).max() <= few.entry_error
     assert few.entry_error <= 1.001 * all_of_them.entry_error + fourier.LEFT_OUT
