@@ -1,6 +1,8 @@
 """Coverage of 90 % intervals of the default call, in rehearsals at 20,000 records and five columns.
 
     python bench/default_coverage.py                # adds runs to default_coverage.json; stop it any time
+    python bench/default_coverage.py --only coin    # one model
+    python bench/default_coverage.py --again        # forgets the runs of these models first
     python bench/default_coverage.py --table        # prints what the file holds
 
 Truths are drawn from the prior (shortened where targets would leave their bounds) and records within the declared
@@ -22,7 +24,7 @@ import pydpmc as dp
 RESULTS = Path(__file__).with_suffix(".json")
 N, COLUMNS, EPSILONS = 20_000, 5, (1.0, 3.0)
 MODELS = ("linear, known sigma", "linear", "poisson", "softmax", "huber", "coin", "mean")
-AT_ONCE, ENOUGH = 5, 400  # runs of a round; intervals of a setting
+AT_ONCE, FEWEST, ENOUGH = 10, 300, 1000  # runs of a round; runs, and intervals, of a setting
 
 
 def plan_of(kind: str, epsilon: float) -> Any:
@@ -31,16 +33,16 @@ def plan_of(kind: str, epsilon: float) -> Any:
     return dp.plan(model, public, epsilon=epsilon, delta=DELTA)
 
 
-def fill(found: dict[str, Any], file: Path) -> None:
-    """Rehearse round by round until every setting has enough intervals."""
+def fill(found: dict[str, Any], file: Path, models: list[str]) -> None:
+    """Rehearse round by round until every setting has enough runs and intervals."""
     remember_references()
-    plans = {f"{kind}; {epsilon:g}": plan_of(kind, epsilon) for epsilon in EPSILONS for kind in MODELS}
+    plans = {f"{kind}; {epsilon:g}": plan_of(kind, epsilon) for epsilon in EPSILONS for kind in models}
     todo = True
     while todo:
         todo = False
         for name, plan in plans.items():
             entry = found.setdefault(name, {"runs": 0, "intervals": 0, "covered": 0.0, "width": 0.0, "error": 0.0})
-            if entry["intervals"] >= ENOUGH:
+            if entry["runs"] >= FEWEST and entry["intervals"] >= ENOUGH:
                 continue
             todo = True
             count = AT_ONCE * (4 if plan.settings.dim == 1 else 1)
@@ -71,12 +73,16 @@ HEAD = "| model; epsilon | sampler | coverage | width | forecast | error | runs 
 def main() -> None:
     """Fill the file, or show it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", nargs="+", default=list(MODELS), choices=MODELS)
+    parser.add_argument("--again", action="store_true")
     parser.add_argument("--table", action="store_true")
     parser.add_argument("--json", type=Path, default=RESULTS)
     options = parser.parse_args()
     found = json.loads(options.json.read_text()) if options.json.exists() else {}
+    if options.again:
+        found = {name: entry for name, entry in found.items() if name.split("; ")[0] not in options.only}
     if not options.table:
-        fill(found, options.json)
+        fill(found, options.json, options.only)
     print("\n".join([HEAD, *(line(name, entry) for name, entry in found.items())]))
 
 

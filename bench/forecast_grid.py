@@ -2,6 +2,7 @@
 
     python bench/forecast_grid.py                     # runs what forecast_grid.json does not hold yet; stop it any time
     python bench/forecast_grid.py --again Barker      # runs all settings of a sampler again
+    python bench/forecast_grid.py --only "poisson;"   # settings that begin so
     python bench/forecast_grid.py --table             # prints what the file holds
     python bench/forecast_grid.py --page              # writes docs/forecasts.md and its plot
 
@@ -76,6 +77,14 @@ BASES: list[tuple[str, float, int, float]] = [
     ("coin", 1e4, 1, 0.3),
     ("softmax", 2e3, 2, 3.0),
     ("logistic", 3e4, 100, 1.0),
+    ("logistic", 1e4, 200, 10.0),
+    ("linear, known sigma", 1e4, 200, 3.0),
+    ("mean", 2e4, 200, 1.0),
+    ("huber", 5e3, 200, 10.0),
+    ("mean", 1e6, 5, 0.1),
+    ("coin", 1e6, 1, 0.1),
+    ("linear, known sigma", 1e6, 5, 10.0),
+    ("coin", 1e3, 1, 10.0),
 ]
 
 
@@ -87,6 +96,7 @@ def setting(kind: str, n: float, d: int) -> tuple[Any, dp.Public]:
         return dp.Public(n=int(n), columns=columns, **{"has_target": True, "row_norm": 1.0, **more})
 
     y_bounds = {"y_bounds": (-5.0, 5.0)}
+    norm = 3.0 if d <= 10 else 3.0 + 0.5 * math.sqrt(d)  # of rows with a standard deviation of 0.5 in each column
     made = {
         "logistic": lambda: (dp.LogisticRegression(intercept=True), facts()),
         "probit": lambda: (dp.ProbitRegression(intercept=True), facts()),
@@ -96,7 +106,7 @@ def setting(kind: str, n: float, d: int) -> tuple[Any, dp.Public]:
         "huber": lambda: (dp.HuberRegression(intercept=True, sigma=0.5), facts(**y_bounds)),
         "poisson": lambda: (dp.PoissonRegression(intercept=True), facts(y_bounds=(0.0, 20.0))),
         "coin": lambda: (dp.BernoulliLogit(), facts(has_target=False, row_norm=None)),
-        "mean": lambda: (dp.GaussianMean(sigma=0.5), facts(has_target=False, row_norm=3.0)),
+        "mean": lambda: (dp.GaussianMean(sigma=0.5), facts(has_target=False, row_norm=norm)),
     }
     return made[kind]()
 
@@ -139,13 +149,15 @@ def _work(base: tuple[str, float, int, float]) -> float:
     return base[1] * (base[2] + 5) * (6 if base[0] == "softmax" else 1)
 
 
-def fill(found: dict[str, Any], file: Path, runs: int, again: list[str]) -> None:
+def fill(found: dict[str, Any], file: Path, runs: int, again: list[str], only: tuple[str, ...]) -> None:
     """Run what is missing, and write the file after each rehearsal."""
     remember_references()
     for kind, n, d, epsilon in sorted(BASES, key=_work):
-        model, public = setting(kind, n, d)
         base = f"{kind}; {int(n)}; {d}; {epsilon:g}"
+        if not base.startswith(only):
+            continue
         entry = found.setdefault(base, {"taken": None, "samplers": {}})
+        model, public = setting(kind, n, d)
         table = dp.compare(model, public, epsilon=epsilon, delta=DELTA)
         entry["taken"] = table.taken
         for one in usable(list(table.candidates)):
@@ -241,6 +253,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=FEWEST)
     parser.add_argument("--again", nargs="+", default=[], help="names of samplers")
+    parser.add_argument("--only", nargs="+", default=[""], help="beginnings of settings")
     parser.add_argument("--table", action="store_true")
     parser.add_argument("--json", type=Path, default=RESULTS)
     parser.add_argument("--page", action="store_true")
@@ -252,7 +265,7 @@ def main() -> None:
 
         write(found)
     elif not options.table:
-        fill(found, options.json, options.runs, options.again)
+        fill(found, options.json, options.runs, options.again, tuple(options.only))
     print("\n".join([*table(found), "", *summary(found)]))
 
 

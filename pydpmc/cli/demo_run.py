@@ -43,7 +43,7 @@ def demo(console: Console | None = None) -> Posterior:
     planned = plan(model, data.public, epsilon=EPSILON, delta=DELTA)
     console.print(str(planned), markup=False, highlight=False)
     console.print(f"\nRehearsing it on {REHEARSALS} made-up tables ...", highlight=False)
-    tried = planned.rehearse(runs=REHEARSALS, progress=False)
+    tried = planned.rehearse(runs=REHEARSALS, threads=1, progress=False)
     console.print(
         f"There its error was {tried.error:.2f} standard deviations of the posterior without privacy "
         f"({tried.forecast.error:.2f} forecast), and its 90 % intervals were {tried.width:.2f} times as wide.",

@@ -31,6 +31,12 @@ def add(commands: Any) -> None:
     parser.add_argument("--anyway", action="store_true", help="run also a plan that public facts say is hopeless")
     parser.add_argument("--quiet", action="store_true", help="no progress, no plan, no table")
     parser.add_argument(
+        "--rehearse",
+        type=int,
+        metavar="RUNS",
+        help="first run the plan so often on made-up records, at no cost, and show in the report what happened",
+    )
+    parser.add_argument(
         "--check-levels",
         type=float,
         metavar="EPSILON",
@@ -62,11 +68,15 @@ def run(arguments: Namespace) -> None:
             options[name] = study.path(options[name])
     if arguments.check_levels is not None:
         _check_levels(study, data, arguments.check_levels, planned.adjacency, options.get("ledger"))
+    rehearsal = None
+    if arguments.rehearse is not None:
+        rehearsal = planned.rehearse(runs=arguments.rehearse, progress=not arguments.quiet)
+        print("" if arguments.quiet else f"{rehearsal}\n\n", end="")
     with study.file.errors_at("run"):
         post = planned.run(data, progress=not arguments.quiet, **options)
     if data._cluster is not None:
         data._cluster.leave()
-    _write(study, post)
+    _write(study, post, rehearsal)
     if post.ledger_entry is not None:
         run_of, left = (post.ledger_entry[key] for key in ("run", "epsilon left after this run"))
         print(f"{post.ledger_entry['ledger']}: this was run {run_of}; epsilon = {left:g} is left for one more run")
@@ -114,7 +124,7 @@ def _check_outputs(study: Study, overwrite: bool) -> None:
             raise study.file.error(f"{kind}: {path} exists; remove it, or pass --overwrite{free}", "output", kind)
 
 
-def _write(study: Study, post: Posterior) -> None:
+def _write(study: Study, post: Posterior, rehearsal: Any) -> None:
     """Write the outputs, first the draws, because they cost the budget."""
     paths = {kind: study.path(study.output[kind]) for kind in SUFFIXES if kind in study.output}
     post.save(paths["posterior"])
@@ -124,4 +134,4 @@ def _write(study: Study, post: Posterior) -> None:
         print(f"wrote {paths['table']}")
     if "report" in paths:
         print(f"writing {paths['report']} (its privacy curves take a few seconds)", flush=True)
-        post.report(paths["report"], schema=study.schema, title=study.output.get("title"))
+        post.report(paths["report"], schema=study.schema, title=study.output.get("title"), rehearsal=rehearsal)

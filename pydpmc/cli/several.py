@@ -24,6 +24,8 @@ def run_all(arguments: Namespace) -> None:
     options = [f"--{name}" for name in passed]
     if arguments.check_levels is not None:
         options += ["--check-levels", str(arguments.check_levels)]
+    if arguments.rehearse is not None:
+        options += ["--rehearse", str(arguments.rehearse)]
 
     def one(study: Path) -> int:
         command = [sys.executable, "-m", "pydpmc", "run", str(study), *options]

@@ -40,7 +40,7 @@ WHY = {
 }
 APPROXIMATE = (
     "others would lean on the prior and miss a truth beyond it; its intervals ignore correlations between "
-    "coefficients, which the noise outweighs here"
+    "coefficients and are too narrow where columns are correlated: name Newton() for intervals that your prior implies"
 )
 
 
@@ -71,6 +71,10 @@ class Comparison:
     def rows(self) -> list[tuple[str, ...]]:
         """Return the cells of each candidate that was not refused."""
         return [_cells(one) for one in usable(list(self.candidates))]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the table and the reason as plain values, for reports."""
+        return {"headings": list(HEADINGS), "rows": [list(row) for row in self.rows()], "why": self.why()}
 
     def why(self) -> str:
         """Return one sentence: which was taken, and why."""

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from .plan import Plan
 
 GOOD = 1.5  # times as wide as without privacy
-MORE_RECORDS, MORE_EPSILON = (4, 16, 64), (2.0, 5.0, 10.0)
+MORE_RECORDS, MORE_EPSILON = (4, 16, 64, 256, 1024, 4096), (2.0, 5.0, 10.0, 30.0, 100.0)
+USUAL, MOST_EPSILON = 3, 10.0  # factors that are tried; more only while the result would be the prior
+LEARNED = 0.7  # of the error of the prior alone
 HOPELESS = 1e300
 GAIN = 0.9  # of the plan's own width: what helps less is not said
 
@@ -48,17 +50,33 @@ def helps(plan: Plan) -> list[str]:
         return []
     lines: list[tuple[float, str]] = []
     if plan.comparison is None and plan.outlook.is_chain:
-        better = _another_sampler(plan, own)
-        if better is not None:
-            return [better]
+        other = _another_sampler(plan, own)
+        if other is not None:
+            return [other]
     for found in (_records(plan), _epsilon(plan), _columns(plan)):
-        better_ones = [(outlook, text) for outlook, text in found if outlook.hopeless is None]
-        good = [one for one in better_ones if _loss(one[0]) <= GOOD]
-        if better_ones:
-            outlook, text = (good or better_ones[-1:])[0]
-            if _loss(outlook) < GAIN * own:
-                lines.append((_loss(outlook), f"{text}: {_figure(outlook)}"))
+        better = _least_that_works(found)
+        if better is not None and _loss(better[0]) < GAIN * own:
+            lines.append((_loss(better[0]), f"{better[1]}: {_figure(better[0])}"))
     return [text for _, text in sorted(lines)]
+
+
+def _least_that_works(found: Iterator[tuple[Outlook, str]]) -> tuple[Outlook, str] | None:
+    """Return the first that is good, or else the last usual one, or the first beyond those that learns something."""
+    works = None
+    for k, one in enumerate(found):
+        if works is not None and k >= USUAL and _learns(works[0]):
+            break
+        if one[0].hopeless is None:
+            works = one
+            if _loss(one[0]) <= GOOD:
+                break
+    return works
+
+
+def _learns(outlook: Outlook) -> bool:
+    """Return whether records say much that the prior does not."""
+    known = outlook.error is not None and outlook.prior_error is not None
+    return not known or outlook.error <= LEARNED * outlook.prior_error  # type: ignore[operator]
 
 
 def _loss(outlook: Outlook) -> float:
@@ -104,6 +122,8 @@ def _records(plan: Plan) -> Iterator[tuple[Outlook, str]]:
 def _epsilon(plan: Plan) -> Iterator[tuple[Outlook, str]]:
     assert plan.epsilon is not None
     for factor in MORE_EPSILON:
+        if factor > 10.0 and plan.epsilon * factor > MOST_EPSILON:
+            return
         outlook = planned_outlook(plan, plan.public, plan.epsilon * factor)
         if outlook is not None:
             yield outlook, f"epsilon = {plan.epsilon * factor:g} instead of {plan.epsilon:g}"

@@ -9,6 +9,7 @@ FEWEST_DRAWS = 20.0
 USEFUL_WIDTH, AS_WIDE = 3.0, 1.05
 FROM_RECORDS = 0.5  # of the posterior's precision
 NO_BETTER_THAN_PRIOR, KNOWN, FAR = 0.97, 1.02, 2.0
+TOO_NARROW = "too narrow where columns are correlated"
 
 
 class Usefulness(NamedTuple):
@@ -32,7 +33,16 @@ def usefulness(outlook: Mapping[str, Any]) -> Usefulness:
     pulled to the prior: the records have 12 % of the weight
     >>> print(usefulness({"is_chain": True, "effective_draws": 0.2}))
     do not use: the chain can make about 1 effective draws
+    >>> print(usefulness({"width": 1.31, "error": 1.3, "records_share": 0.99, "approximate": True}))
+    useful: intervals about 1.3 times as wide as without privacy; too narrow where columns are correlated
     """
+    found = _usefulness(outlook)
+    if not outlook.get("approximate") or found.kind in ("do not use", "unknown"):
+        return found
+    return Usefulness(found.kind, f"{found.reason}; {TOO_NARROW}")
+
+
+def _usefulness(outlook: Mapping[str, Any]) -> Usefulness:
     width, error, prior_error = (outlook.get(key) for key in ("width", "error", "prior_error"))
     share, effective = outlook.get("records_share"), outlook.get("effective_draws")
     if outlook.get("is_chain") and effective is not None and effective < FEWEST_DRAWS:

@@ -10,6 +10,8 @@ from ..checks import number, whole
 
 SUSPICIOUS, WRONG = 1e-3, 1e-6  # a p-value below the first is worth a sentence, below the second a warning
 FAR_OFF = 4.0  # standard errors of the spread of residuals
+MOST_CUT, SURE = 0.12, 2.0  # mean square of clipped gradients over that of the clip, and standard errors beyond it
+LEAST_SHOWN = 2.0  # standard deviations of the noise
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,13 @@ class Agreement:
     moments
         What the looks show of the columns (with an intercept's first): their mean and covariance, for rehearsals at the
         estimate. None for a softmax.
+    cut, cut_error
+        For outer products of gradients of models of your own: the mean square of the records' clipped gradients over
+        the clip's square, and its standard error. No larger share of the records can have been clipped; if it is
+        large, many may have been, and the posterior is biased. None where the number of records is private.
+    shown
+        For models of your own: the least curvature of a parameter of the likelihood over the standard deviation of its
+        noise. Where it is small, the clip or the budget hides what the records say of the parameter.
     """
 
     chi_square: float
@@ -42,14 +51,28 @@ class Agreement:
     spread: float | None = None
     spread_error: float | None = None
     moments: tuple[list[float], list[list[float]]] | None = None
+    cut: float | None = None
+    cut_error: float | None = None
+    shown: float | None = None
 
     @property
     def doubt(self) -> str:
         """Why the model is in doubt; empty if the looks do not speak against it."""
+        if self.cut is not None and self.cut_error is not None and self.cut - SURE * self.cut_error > MOST_CUT:
+            return (
+                f"the clip may bias the posterior: the mean square of the clipped gradients is {self.cut:.2g} of the "
+                f"clip's, above {MOST_CUT}, so that many may have been cut off; take a larger "
+                "clip, or state a lipschitz that no gradient exceeds"
+            )
         if self.p_value < WRONG:
             return (
                 f"the looks disagree (chi^2 of {self.chi_square:.2g} per degree of freedom): intervals were widened, "
                 "but the model may be wrong, or the number of records misjudged where public_n is not declared"
+            )
+        if self.shown is not None and self.shown < LEAST_SHOWN:
+            return (
+                f"what the looks show of a parameter is {max(self.shown, 0.0):.2g} times their noise, below "
+                f"{LEAST_SHOWN:g}: its interval may be too short; take a smaller clip, more budget or more records"
             )
         if self.spread is None or self.spread_error is None or abs(self.spread - 1.0) < FAR_OFF * self.spread_error:
             return ""
@@ -71,6 +94,8 @@ class Agreement:
         ]
         if self.spread is not None:
             lines.append(f"spread over the model's     {self.spread:.2f} ± {self.spread_error:.2f}")
+        if self.cut is not None:
+            lines.append(f"clipped gradients          {self.cut:.2g} ± {self.cut_error:.1g} of the clip (squares)")
         if self.doubt:
             lines.append(f"{self.doubt[0].upper()}{self.doubt[1:]}.")
         elif self.p_value < SUSPICIOUS:
@@ -88,6 +113,9 @@ class Agreement:
             spread=_optional(saved, "spread"),
             spread_error=_optional(saved, "spread_error"),
             moments=None if saved.get("moments") is None else _moments(saved["moments"]),
+            cut=_optional(saved, "cut"),
+            cut_error=_optional(saved, "cut_error"),
+            shown=_optional(saved, "shown"),
         )
 
 

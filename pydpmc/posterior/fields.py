@@ -16,6 +16,7 @@ from ..data.public import Public
 from ..data.schema import Schema
 from ..errors import InvalidArgument, WrongType
 from .agreement import Agreement
+from .goodness import GoodnessOfFit
 from .looks import Look
 from .stats import SamplerStats
 from .storage import UNSEALED
@@ -55,6 +56,7 @@ def description(post: Posterior) -> str:
             "ledger_entry": None if post.ledger_entry is None else dict(post.ledger_entry),
             "looks": [look.to_dict() for look in post.looks],
             "agreement": None if post.agreement is None else vars(post.agreement),
+            "fit": None if post.fit is None else vars(post.fit),
             "schema": _saved_schema(post.schema),
         }
     )
@@ -82,6 +84,7 @@ def fields_of(draws: Mapping[str, Floats], saved: Any, sealed: bool) -> dict[str
         "ledger_entry": None if entry is None else _mapping(entry, "ledger_entry"),
         "looks": _looks(known.get("looks", ())),
         "agreement": _agreement(known.get("agreement")),
+        "fit": None if known.get("fit") is None else GoodnessOfFit.from_dict(_mapping(known["fit"], "fit")),
         "schema": None if known.get("schema") is None else Schema.from_dict(known["schema"]),
     }
 

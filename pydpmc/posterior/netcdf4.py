@@ -25,8 +25,8 @@ _DIGITS = 64
 
 
 def available() -> bool:
-    """Whether netCDF 4 can be written here: h5netcdf comes with the extra ``arviz``."""
-    return importlib.util.find_spec("h5netcdf") is not None
+    """Whether netCDF 4 can be written here: both packages come with the extra ``arviz``."""
+    return all(importlib.util.find_spec(name) is not None for name in ("h5netcdf", "h5py"))
 
 
 def written(draws: Draws, labels: Mapping[str, Sequence[str]], text: str, attributes: Mapping[str, Any]) -> bytes:

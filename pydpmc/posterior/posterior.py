@@ -17,6 +17,7 @@ from ..data.schema import Schema
 from . import inference, storage
 from .agreement import Agreement
 from .fields import Unsafe, description, fields_of
+from .goodness import GoodnessOfFit
 from .inference import Intervals, WaldTest
 from .looks import Look
 from .of_looks import OfLooks
@@ -61,6 +62,8 @@ class Posterior(OfLooks, OfPredictions):
         The released gradients and curvatures of ``Newton``, in their order: all that its draws were computed from.
     agreement
         How well these looks agree with each other and with the model; only of ``Newton``.
+    fit
+        Residuals by predicted value and a test of the model, of ``Newton(fit=True)``.
     schema
         The schema that encoded the records, if one did: `predict` encodes tables by it.
 
@@ -84,6 +87,7 @@ class Posterior(OfLooks, OfPredictions):
     ledger_entry: Mapping[str, Any] | None = None
     looks: tuple[Look, ...] = ()
     agreement: Agreement | None = None
+    fit: GoodnessOfFit | None = None
     schema: Schema | None = None
 
     @property
@@ -219,8 +223,9 @@ class Posterior(OfLooks, OfPredictions):
     def report(self, path: str | Path, **options: Any) -> None:
         """Write a self-contained HTML page that explains the result and its guarantee.
 
-        Options: ``title``; ``schema``, to show the declared columns. If the run was charged to a ledger, the page shows
-        its entry.
+        Options: ``title``; ``schema``, to show the declared columns; ``rehearsal``, what ``plan.rehearse()`` returned,
+        to show true against private values of made-up records. If the run was charged to a ledger, the page shows its
+        entry.
         """
         from .report import write
 

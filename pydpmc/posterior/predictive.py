@@ -46,6 +46,9 @@ class Predictive:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
         return np.array(self.values, dtype=dtype)
 
+    def __repr__(self) -> str:
+        return f"Predictive({self.group}, values of shape {self.values.shape}, parameters {', '.join(self.parameters)})"
+
     def interval(self, level: float = 0.9) -> tuple[Floats, Floats]:
         """Return the ends of an interval for a new observation of each row."""
         inside(level, "level")

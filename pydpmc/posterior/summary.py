@@ -69,11 +69,7 @@ def summarise(draws: Mapping[str, Floats], labels: Mapping[str, tuple[str, ...]]
 
     Independent draws are worth their number, and there is nothing for R-hat to compare.
     """
-    rows = {name: _row(values) for name, values in scalar_draws(draws, labels).items()}
-    if independent:
-        count = next(iter(draws.values())).shape[0:2]
-        rows = {name: row | {"ess": float(count[0] * count[1]), "rhat": math.nan} for name, row in rows.items()}
-    return Summary(rows)
+    return Summary({name: _row(values, independent) for name, values in scalar_draws(draws, labels).items()})
 
 
 def scalar_draws(draws: Mapping[str, Floats], labels: Mapping[str, tuple[str, ...]]) -> dict[str, Floats]:
@@ -93,12 +89,13 @@ def row_names(name: str, size: int, labels: Mapping[str, tuple[str, ...]]) -> tu
     return tuple(f"{name}[{entry}]" for entry in entries or range(size))
 
 
-def _row(values: Floats) -> dict[str, float]:
+def _row(values: Floats, independent: bool) -> dict[str, float]:
     if values.shape[1] == 0:
         return dict.fromkeys(COLUMNS, float("nan"))
     low, middle, high = np.quantile(values, (0.05, 0.5, 0.95))
     numbers = (values.mean(), values.std(ddof=1) if values.size > 1 else 0.0, low, middle, high)
-    return dict(zip(COLUMNS, (*map(float, numbers), ess(values), rhat(values)), strict=True))
+    mixing = (float(values.size), math.nan) if independent else (ess(values), rhat(values))
+    return dict(zip(COLUMNS, (*map(float, numbers), *mixing), strict=True))
 
 
 def _cell(column: str, value: float) -> str:
@@ -118,6 +115,8 @@ def doubt_of(post: Posterior) -> str | None:
     """Return why draws are in doubt, or the model where ``Newton`` looked; None if nothing speaks against them."""
     if post.agreement is not None and post.agreement.doubt:
         return post.agreement.doubt
+    if post.fit is not None and post.fit.doubt:
+        return post.fit.doubt
     if post.plan.get("independent_draws") or post.interrupted:
         return None
     size = sum(values.shape[2] for values in post.draws.values())

@@ -19,6 +19,7 @@ FEWEST_DRAWS, WANTED_DRAWS = 20.0, 100.0  # that a chain is worth: below the fir
 MOST_RHAT, WANTED_RHAT = 1.2, 1.05
 RECORDS_RULE = 0.8  # share of the precision: the prior decides little of a mean beyond it
 PRIOR_RULES = 0.5  # below it the prior decides more than the records, with privacy or without
+AS_WIDE = 1.05
 AS_WITHOUT_PRIVACY = 0.9  # of the records' share without privacy: then it is the model's prior that pulls
 
 
@@ -123,6 +124,11 @@ def _worst(table: Summary) -> tuple[float, float]:
 def _doubt(post: Posterior, table: Summary) -> str:
     if post.agreement is not None and post.agreement.doubt:
         return post.agreement.doubt
+    if post.fit is not None and post.fit.doubt:
+        return post.fit.doubt
+    told = post.plan.get("outlook")
+    if isinstance(told, dict) and told.get("approximate"):
+        return "intervals ignore correlations between coefficients, and are too narrow where columns are correlated"
     if post.plan.get("independent_draws"):
         return ""
     ess, rhat = _worst(table)
@@ -141,19 +147,34 @@ def _pull(found: Weights, wider: float | None) -> str:
     without = "" if found.without_privacy is None else f" ({percent(found.without_privacy)} without privacy)"
     undone = ""
     if wider is not None:
-        undone = f"; interval() undoes the pull, {_times(wider)} as wide as without privacy"
+        undone = f"; interval() undoes the pull, {_times(wider)}as wide as without privacy"
     return f"the records had {percent(found.records)} of the weight{without}{undone}"
 
 
 def _use(post: Posterior, records: float | None, wider: float | None) -> str:
     if wider is not None:
-        return f"intervals about {_times(wider)} as wide as without privacy"
+        return f"intervals about {_times(wider)}as wide as without privacy"
     count = next(iter(post.draws.values()))[:, :, 0].size
     if post.plan.get("independent_draws") and count == 1:
         return "one draw of the posterior, from which no spread and no interval follow"
     share = f"{count:,} draws" if records is None else f"the records had {percent(records)} of the weight"
-    return share + ("; no width without privacy is known to compare with" if post.private else "")
+    if not post.private:
+        return share
+    forecast = _forecast_width(post)
+    if forecast is None:
+        return f"{share}; no width without privacy is known to compare with"
+    return f"{share}; intervals were forecast to be about {_times(forecast)}as wide as without privacy"
+
+
+def _forecast_width(post: Posterior) -> float | None:
+    """Return the width that the plan told for intervals that hold all noise: where looks hold nothing to compare."""
+    told = post.plan.get("outlook")
+    width = told.get("width") if post.looks and isinstance(told, dict) else None
+    usable = isinstance(width, int | float) and not isinstance(width, bool) and 0.0 < width < math.inf
+    return float(width) if usable else None  # type: ignore[arg-type]
 
 
 def _times(wider: float) -> str:
-    return f"{wider:.2g} times" if wider < 100 else f"{wider:,.0f} times"
+    if wider <= AS_WIDE:
+        return ""
+    return f"{wider:.2g} times " if wider < 100 else f"{wider:,.0f} times "

@@ -99,6 +99,11 @@ def pilot(
     require_data(data)
     if not isinstance(model, LinearPredictor):
         raise InvalidArgument(f"model: a pilot shows the rows of a regression; {type(model).__name__} has no features")
+    if data.public.max_weight is not None:
+        raise InvalidArgument(
+            "sample_weight: a pilot is one look, which of weighted records does not show how gradients vary; declare "
+            "base_rate, typical_norm or second_moments in Data if they are publicly known, or leave the pilot out"
+        )
     size = data.public.size(adjacency)
     if size is None:
         raise InvalidArgument("public_n must be declared for a pilot under add_remove: it shows sums, not means")

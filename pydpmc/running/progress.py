@@ -29,9 +29,14 @@ class Progress:
     ...     progress.update(50)
     """
 
-    def __init__(self, chains: int, steps: int, wanted: bool, done: int = 0, timed: bool = True) -> None:
+    def __init__(
+        self, chains: int, steps: int, wanted: bool, done: int = 0, timed: bool = True, unit: str = "steps"
+    ) -> None:
         together = chains > MOST_LINES
         self._labels = [f"{chains} chains"] if together else [f"chain {k + 1}" for k in range(chains)]
+        if unit != "steps":
+            self._labels = ["rehearsal"]
+        self._unit = unit
         self._steps, self._wanted, self._first, self._timed = steps, wanted, done, timed
         self._started = time.perf_counter()
         self._lines: _Bars | _LogLines | None = None
@@ -51,13 +56,13 @@ class Progress:
         if not self._wanted or (self._timed and self._lines is None and elapsed < PATIENCE):
             return
         if self._lines is None:
-            self._lines = _lines(self._labels, self._steps, self._timed)
+            self._lines = _lines(self._labels, self._steps, self._timed, self._unit)
         rate = (done - self._first) / max(elapsed, 1e-9)
-        self._lines.show(done, speed_and_time(rate, self._steps - done) if self._timed else "")
+        self._lines.show(done, speed_and_time(rate, self._steps - done, self._unit) if self._timed else "")
 
 
-def speed_and_time(rate: float, left: int) -> str:
-    """Return steps per second and the time left, for a person.
+def speed_and_time(rate: float, left: int, unit: str = "steps") -> str:
+    """Return steps (or whatever is counted) per second and the time left, for a person.
 
     Examples
     --------
@@ -66,7 +71,7 @@ def speed_and_time(rate: float, left: int) -> str:
     """
     speed = f"{rate:,.0f}" if rate >= 100 else f"{rate:.3g}"
     seconds = round(left / rate) if rate > 0 else 0
-    return f"{speed} steps/s, {seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02} left"
+    return f"{speed} {unit}/s, {seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02} left"
 
 
 def say_long(seconds: float | None, memory: float | None, threads: int) -> None:
@@ -93,12 +98,12 @@ def say_resumed(checkpoint: Any, done: int, steps: int) -> None:
     )
 
 
-def _lines(labels: list[str], steps: int, timed: bool) -> _Bars | _LogLines:
+def _lines(labels: list[str], steps: int, timed: bool, unit: str) -> _Bars | _LogLines:
     from rich.console import Console
 
     console = Console(stderr=True)
     drawable = find_spec("ipywidgets") is not None if console.is_jupyter else console.is_terminal
-    return _Bars(console, labels, steps) if drawable else _LogLines(labels, steps, timed)
+    return _Bars(console, labels, steps) if drawable else _LogLines(labels, steps, timed, unit)
 
 
 class _Bars:
@@ -124,15 +129,15 @@ class _Bars:
 
 
 class _LogLines:
-    def __init__(self, labels: list[str], steps: int, timed: bool) -> None:
-        self._labels, self._steps, self._timed = labels, steps, timed
+    def __init__(self, labels: list[str], steps: int, timed: bool, unit: str) -> None:
+        self._labels, self._steps, self._timed, self._unit = labels, steps, timed, unit
         self._next, self._unseen = 0.0, ""
 
     def show(self, done: int, note: str) -> None:
         if not self._timed:
             self._show_quarters(done)
             return
-        self._unseen = f"{done:,} of {self._steps:,} steps, {note}"
+        self._unseen = f"{done:,} of {self._steps:,} {self._unit}, {note}"
         if time.perf_counter() >= self._next:
             self._next = time.perf_counter() + LOG_INTERVAL
             self.close()

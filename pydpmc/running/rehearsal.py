@@ -6,105 +6,35 @@ import dataclasses
 import math
 import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .._optional import require
-from ..checks import visible_html, whole, yes_or_no
+from ..checks import whole, yes_or_no
 from ..data.data import Data
 from ..errors import ConvergenceWarning, InvalidArgument, PydpmcError
 from ..models import SoftmaxRegression
+from ..models.own.model import OwnModel
 from ..models.simulation import Parameters
 from ..planning.plan import Plan
 from ..posterior.posterior import Posterior
-from ..posterior.summary import row_names
+from ..posterior.summary import Summary, row_names
 from ..samplers import NUTS, ConjugateSample, Newton
-from ..samplers.outlook import LEVEL, Outlook
+from ..samplers.outlook import LEVEL
+from .core_calls import usable_threads
 from .progress import Progress
+from .rehearsed import Rehearsal
 from .run import run, sample
 from .synthetic import Stage, checked_features, checked_truth, released_rows
 
+__all__ = ["Rehearsal", "rehearse"]
+
 Floats = npt.NDArray[np.float64]
-REFERENCES = (Newton(), ConjugateSample(draws=4000), NUTS(draws=300, warmup=300))
-TAIL = (1.0 - LEVEL) / 2.0
-
-
-@dataclass(frozen=True)
-class Rehearsal:
-    """What happened when a plan ran on made-up records, beside its forecast.
-
-    Attributes
-    ----------
-    coverage
-        Share of true parameters within their 90 % intervals.
-    error, error_to_open
-        Root mean square error of posterior means against the truth, and against the posterior without privacy, in
-        standard deviations of the latter. The coefficients of a softmax count less their mean over classes.
-    width
-        Width of 90 % intervals over their width without privacy (the median).
-    rhat, effective_draws
-        The largest R-hat and the fewest effective draws of a typical run; None where draws are independent.
-    seconds
-        Of a typical run.
-    truths, estimates
-        True values and posterior means, shape (runs, parameters).
-    forecast
-        The plan's outlook.
-    """
-
-    runs: int
-    coverage: float
-    error: float
-    error_to_open: float
-    width: float
-    rhat: float | None
-    effective_draws: float | None
-    seconds: float
-    truths: Floats
-    estimates: Floats
-    forecast: Outlook
-
-    def rows(self) -> list[tuple[str, str, str]]:
-        """Return label, what happened, and the forecast."""
-        seen = self.forecast
-        rows = [
-            ("coverage of 90 % intervals", f"{100 * self.coverage:.0f} %", _percent(seen.coverage)),
-            ("error against the truth", f"{self.error:.3g}", _figure(seen.error)),
-            ("error against no privacy", f"{self.error_to_open:.3g}", "-"),
-            ("width against no privacy", f"{self.width:.3g}", _figure(seen.width)),
-        ]
-        if self.effective_draws is not None:
-            rows.append(("effective draws", f"{self.effective_draws:.0f}", _figure(seen.effective_draws)))
-            rows.append(("R-hat", "-" if self.rhat is None else f"{self.rhat:.3f}", "-"))
-        return [*rows, ("seconds", f"{self.seconds:.2g}", _figure(seen.seconds))]
-
-    def __str__(self) -> str:
-        lines = [f"Rehearsal of {self.runs} runs on made-up records (void: nothing was charged)", ""]
-        lines.append(f"  {'':<28}{'happened':>12}{'forecast':>12}")
-        lines += [f"  {label:<28}{happened:>12}{forecast:>12}" for label, happened, forecast in self.rows()]
-        return "\n".join([*lines, "", "Errors are in standard deviations of the posterior without privacy."])
-
-    def _repr_html_(self) -> str:
-        cells = "".join(
-            "<tr>" + "".join(f"<td>{visible_html(cell)}</td>" for cell in row) + "</tr>" for row in self.rows()
-        )
-        head = "<tr><th></th><th>happened</th><th>forecast</th></tr>"
-        note = f"<p>{self.runs} runs on made-up records; void, nothing was charged.</p>"
-        return f"<table><thead>{head}</thead><tbody>{cells}</tbody></table>{note}"
-
-    def plot(self, ax: Any = None) -> Any:
-        """Draw private estimates against the truth, with the line on which both agree."""
-        pyplot = require("matplotlib.pyplot", "plots", "a plot of a rehearsal")
-        ax = pyplot.subplots()[1] if ax is None else ax
-        ax.scatter(self.truths.ravel(), self.estimates.ravel(), s=12)
-        low, high = float(self.truths.min()), float(self.truths.max())
-        ax.plot([low, high], [low, high], color="grey", linestyle="--", label="estimate = truth")
-        ax.set(xlabel="truth", ylabel="private estimate", title=f"{self.runs} rehearsals")
-        ax.legend()
-        return ax
+REFERENCES = (ConjugateSample(draws=4000), Newton(), NUTS(draws=300, warmup=300))
+PREDICTED, SOME_DRAWS = 500, 200  # records and draws of which predictions are compared
+LARGE = 50_000_000  # numbers in a table: of larger ones there is one at a time
 
 
 def rehearse(
@@ -133,7 +63,7 @@ def rehearse(
         ``"declared"`` draws rows within the declared bounds as forecasts assume them (with the moments that the looks
         showed, if `truth` is a result of ``Newton``), or a public table to draw from.
     threads, progress
-        As for ``run``.
+        As for ``run``; runs are shared by the threads, each on one of them.
     seed
         Of the made-up records and of the runs.
 
@@ -154,15 +84,33 @@ def rehearse(
     if rows is None and isinstance(truth, Posterior):
         rows = released_rows(truth, plan.public, seed)
     stage = Stage(plan, checked_truth(truth, plan), rows, units)
-    made = []
-    with Progress(1, runs, progress) as shown:
-        for k in range(runs):
-            made.append(_one(plan, stage, seed + k, threads))
-            shown.update(k + 1)
-    return _together(plan, made)
+    with Progress(1, runs, progress, unit="runs") as shown, warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return _together(plan, _split(plan, stage, runs, seed, threads, shown))
 
 
 Plan.rehearse = rehearse
+
+
+def _split(plan: Plan, stage: Stage, runs: int, seed: int, threads: int | None, shown: Progress) -> list[_Run]:
+    """Return all runs, several at a time where that is safe and their tables are not large."""
+    workers = min(usable_threads(threads), runs)
+    if isinstance(plan.model, OwnModel) or (plan.public.n or 0) * (plan.public.width + 1) > LARGE:
+        workers = 1
+    if workers == 1:
+        made = []
+        for k in range(runs):
+            made.append(_one(plan, stage, seed + k, threads))
+            shown.update(k + 1)
+        return made
+    pool = ThreadPoolExecutor(workers, thread_name_prefix="pydpmc rehearsal")
+    try:
+        jobs = [pool.submit(_one, plan, stage, seed + k, 1) for k in range(runs)]
+        for k, _ in enumerate(as_completed(jobs)):
+            shown.update(k + 1)
+        return [job.result() for job in jobs]
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,6 +121,7 @@ class _Run:
     open_sd: Floats
     covered: npt.NDArray[np.bool_]
     width: Floats
+    missed: tuple[float, float]  # mean square error of predicted means, with and without privacy
     rhat: float
     effective_draws: float
     seconds: float
@@ -180,26 +129,25 @@ class _Run:
 
 def _one(plan: Plan, stage: Stage, seed: int, threads: int | None) -> _Run:
     parameters, data, ungrouped = stage.table(np.random.default_rng(seed))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        started = time.perf_counter()
-        post = run(plan, data, progress=False, threads=threads, seed=seed, anyway=True)
-        seconds = time.perf_counter() - started
-        reference = _shown(plan, _without_privacy(plan, ungrouped, seed, threads))
-    post = _shown(plan, post)
-    truth, means = _flat(plan, parameters), _column(post, "mean")
-    low, high = _intervals(plan, post)
-    open_sd = np.maximum(_column(reference, "sd"), 1e-300)
-    open_width = np.maximum(_column(reference, "95%") - _column(reference, "5%"), 1e-300)
-    table = post.summary()
+    started = time.perf_counter()
+    post = run(plan, data, progress=False, threads=threads, seed=seed, anyway=True)
+    seconds = time.perf_counter() - started
+    open_post = _without_privacy(plan, ungrouped, seed, threads)
+    missed = _missed(plan, parameters, data, (post, open_post))
+    reference, post = _shown(plan, open_post).summary(), _shown(plan, post)
+    truth, table = _flat(plan, parameters), post.summary()
+    low, high = _intervals(plan, post, table)
+    open_sd = np.maximum(reference.column("sd"), 1e-300)
+    open_width = np.maximum(reference.column("95%") - reference.column("5%"), 1e-300)
     rhat, ess = table.column("rhat"), table.column("ess")
     return _Run(
         truth,
-        means,
-        _column(reference, "mean"),
+        table.column("mean"),
+        reference.column("mean"),
         open_sd,
         (low <= truth) & (truth <= high),
         (high - low) / open_width,
+        missed,
         float(np.nanmax(rhat)) if np.isfinite(rhat).any() else math.nan,
         float(np.nanmin(ess)) if np.isfinite(ess).any() else math.nan,
         seconds,
@@ -216,6 +164,26 @@ def _without_privacy(plan: Plan, data: Data, seed: int, threads: int | None) -> 
     raise InvalidArgument(f"{type(plan.model).__name__} cannot be rehearsed: no sampler runs it without privacy")
 
 
+def _missed(plan: Plan, truth: Parameters, data: Data, posts: tuple[Posterior, Posterior]) -> tuple[float, float]:
+    """Return how far predicted means of some records are from the truth; NaN for models without predictions."""
+    model = plan.model
+    means = model.probabilities if isinstance(model, SoftmaxRegression) else model.mean
+    rows = np.asarray(data._rows[:PREDICTED, : plan.public.width], dtype=np.float64)
+    try:
+        if not model.needs_target:
+            raise InvalidArgument("there is no target to predict")
+        true = means({name: np.asarray(values)[None] for name, values in truth.items()}, rows)[0]
+        private, open_ = (means(_thinned(post), rows).mean(axis=0) for post in posts)
+    except PydpmcError:
+        return math.nan, math.nan
+    return float(np.mean((private - true) ** 2)), float(np.mean((open_ - true) ** 2))
+
+
+def _thinned(post: Posterior) -> dict[str, Floats]:
+    flat = {name: values.reshape(-1, values.shape[2]) for name, values in post.draws.items()}
+    return {name: values[:: max(1, len(values) // SOME_DRAWS)] for name, values in flat.items()}
+
+
 def _flat(plan: Plan, parameters: Parameters) -> Floats:
     named = {block.name: parameters[block.name] for block in plan.model.blocks(plan.public)}
     return np.concatenate([_contrasts(plan, values) for values in named.values()])
@@ -230,11 +198,7 @@ def _shown(plan: Plan, post: Posterior) -> Posterior:
     return dataclasses.replace(post, draws={name: _contrasts(plan, values) for name, values in post.draws.items()})
 
 
-def _column(post: Posterior, name: str) -> Floats:
-    return post.summary().column(name)
-
-
-def _intervals(plan: Plan, post: Posterior) -> tuple[Floats, Floats]:
+def _intervals(plan: Plan, post: Posterior, table: Summary) -> tuple[Floats, Floats]:
     """Return 90 % intervals: of the draws or, where those are tempered, ``Posterior.interval`` if it has an answer."""
     if post.plan.get("w", 1.0) < 1.0 and not isinstance(plan.model, SoftmaxRegression):
         try:
@@ -245,13 +209,14 @@ def _intervals(plan: Plan, post: Posterior) -> tuple[Floats, Floats]:
                 return ends[:, 0], ends[:, 1]
         except (PydpmcError, KeyError, np.linalg.LinAlgError):
             pass
-    return _column(post, "5%"), _column(post, "95%")
+    return table.column("5%"), table.column("95%")
 
 
 def _together(plan: Plan, made: list[_Run]) -> Rehearsal:
     def root_mean_square(values: list[Floats]) -> float:
         return float(np.sqrt(np.mean(np.square(values))))
 
+    missed = np.mean([one.missed for one in made], axis=0)
     independent = plan.settings.releases(plan.chains, None, None).hidden
     return Rehearsal(
         runs=len(made),
@@ -259,6 +224,7 @@ def _together(plan: Plan, made: list[_Run]) -> Rehearsal:
         error=root_mean_square([(one.mean - one.truth) / one.open_sd for one in made]),
         error_to_open=root_mean_square([(one.mean - one.open_mean) / one.open_sd for one in made]),
         width=float(np.median([one.width for one in made])),
+        prediction_error=None if math.isnan(missed[0]) else math.sqrt(missed[0] / max(missed[1], 1e-300)),
         rhat=None if independent else float(np.nanmedian([one.rhat for one in made])),
         effective_draws=None if independent else float(np.nanmedian([one.effective_draws for one in made])),
         seconds=float(np.median([one.seconds for one in made])),
@@ -266,11 +232,3 @@ def _together(plan: Plan, made: list[_Run]) -> Rehearsal:
         estimates=np.array([one.mean for one in made]),
         forecast=plan.outlook,
     )
-
-
-def _figure(value: float | None) -> str:
-    return "-" if value is None or not math.isfinite(value) else f"{value:.3g}"
-
-
-def _percent(value: float | None) -> str:
-    return "-" if value is None else f"{100 * value:.0f} %"

@@ -110,7 +110,7 @@ def run(
     steps = plan.settings.steps
     release = plan.settings.releases(plan.chains, draws, warmup)
     workers = usable_threads(threads)
-    out = np.empty((release.chains, release.kept, plan.settings.dim))
+    out = np.full((release.chains, release.kept, plan.settings.dim), np.nan)  # not memory that records were in
     if unsafe_diagnostics and not isinstance(plan.settings, Settings):
         raise InvalidArgument(
             "unsafe_diagnostics is for the Barker sampler only: no other sampler counts clipped records"
@@ -281,11 +281,12 @@ def _posterior(
         draws=draws,
         labels=labels,
         guarantee=dataclasses.replace(plan.guarantee, void=void),
-        plan=plan.describe(),
+        plan=plan.describe() | ({} if plan.comparison is None else {"comparison": plan.comparison.to_dict()}),
         acceptance=tuple(accepted / max(1, core.steps_done) for accepted in getattr(core, "accepted", ())),
         interrupted=interrupted,
         unsafe=unsafe,
         sampler_stats=None if plan.private else sampler_stats(core, theta.shape[1]),
         looks=tuple(getattr(core, "looks", ())),
         agreement=getattr(core, "agreement", None),
+        fit=getattr(core, "fit", None),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from ..posterior.posterior import Posterior
 
 Floats = npt.NDArray[np.float64]
 SHORTER, TRIES = 0.7, 15  # of a truth drawn from the prior that the declared bounds do not leave room for
-BEYOND = 0.01  # share of values beyond the bounds
+BEYOND = 0.1  # over the root of their number: share of values beyond the bounds, whose clamping no interval then sees
 RELEASED_ROWS = 5000
 
 
@@ -85,7 +86,7 @@ class Stage:
         for _ in range(TRIES):
             parameters = _named(model, public, self._truth) if self._truth is not None else _scaled(model, drawn, scale)
             made = simulate(model, parameters, x, random)
-            if self._truth is not None or _beyond(public, made, model.needs_target) <= BEYOND:
+            if self._truth is not None or _beyond(public, made, model.needs_target) <= BEYOND / math.sqrt(count):
                 break
             scale *= SHORTER
         data = self._data(public, x, made, size)
@@ -113,6 +114,8 @@ class Stage:
             base_rate=public.base_rate,
             typical_norm=public.typical_norm,
             second_moments=public.second_moments,
+            sample_weight=None if public.max_weight is None else np.ones(len(x)),
+            max_weight=public.max_weight,
         )
 
 

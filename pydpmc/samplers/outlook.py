@@ -65,6 +65,8 @@ class Outlook:
         The width if rows had their declared norm and filled all directions alike.
     assumption
         What was assumed of the records.
+    approximate
+        Whether the draws ignore correlations between coefficients, so that intervals may be too narrow.
 
     Examples
     --------
@@ -90,6 +92,7 @@ class Outlook:
     assumption: str = ""
     far_error: float | None = None
     far_prediction_error: float | None = None
+    approximate: bool = False
 
     @property
     def reach(self) -> float:
@@ -137,6 +140,8 @@ class Outlook:
         """Why a run may disappoint; None if nothing speaks for it."""
         if self.is_chain and self.effective_draws is not None and self.effective_draws < ENOUGH_EFFECTIVE:
             return f"about {self.effective_draws:.2g} effective draws are expected"
+        if self.width == math.inf and self.error is not None:
+            return f"an interval needs {FEWEST_FOR_INTERVAL} draws, and {self.effective_draws or 1.0:.0f} are planned"
         if self.reach > POOR_WIDTH and self.width is not None and self.error is not None:
             return f"90 % intervals are expected to be about {self.reach:.2g} times as wide as without privacy"
         return None

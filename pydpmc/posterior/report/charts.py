@@ -22,6 +22,7 @@ Floats = npt.NDArray[np.float64]
 TRACE_POINTS = 300
 ROW = 22.0
 MOST_DENSITIES = 12
+MOST_DOTS = 400
 MOST_INTERVALS = 20
 FEWEST_FOR_DENSITY = 50
 LONGEST_LABEL = 27
@@ -51,6 +52,21 @@ def forest(post: Posterior, intervals: Intervals | None) -> str:
             chart.segment((found[1], y), (found[3], y), "thick")
         chart.dot((found[len(found) // 2], y))
         chart.text(left - 6, chart.y(y) + 3.5, labels[name], "tick end")
+    return chart.render()
+
+
+def rehearsal(truths: Floats, estimates: Floats) -> str:
+    """Return true against private values of made-up records, with the line on which both agree."""
+    pairs = np.column_stack([np.ravel(truths), np.ravel(estimates)])
+    pairs = pairs[np.isfinite(pairs).all(axis=1)]
+    pairs = pairs[:: -(-len(pairs) // MOST_DOTS)] if len(pairs) else np.zeros((1, 2))
+    chart = Chart("true against private values", padded(pairs[:, 0].tolist()), padded(pairs[:, 1].tolist()))
+    chart.x_axis("true value")
+    chart.y_axis("private estimate")
+    low, high = max(chart.x_range[0], chart.y_range[0]), min(chart.x_range[1], chart.y_range[1])
+    chart.segment((low, low), (high, high), "zero")
+    for truth, estimate in pairs.tolist():
+        chart.dot((truth, estimate))
     return chart.render()
 
 

@@ -28,7 +28,11 @@ if TYPE_CHECKING:
     from ..verdict import Verdict
 
 MOST_COLUMNS = 200
-PLAN_NOT_SHOWN = ("public", "model_spec", "model", "private", "prior_mean", "prior_precision", "independent_draws")
+PLAN_NOT_SHOWN = (
+    *("public", "model_spec", "model", "private", "prior_mean", "prior_precision", "independent_draws"),
+    "comparison",
+)
+COMPARED = ("sampler", "error", "width", "verdict")
 
 
 def write(
@@ -38,10 +42,11 @@ def write(
     title: str | None = None,
     schema: Schema | None = None,
     ledger_entry: Mapping[str, Any] | None = None,
+    rehearsal: Any = None,
 ) -> None:
     """Write the report of a posterior to an HTML file."""
     file = file_path(path, "path")
-    page = render(post, title=title, schema=schema, ledger_entry=ledger_entry).encode()
+    page = render(post, title=title, schema=schema, ledger_entry=ledger_entry, rehearsal=rehearsal).encode()
     with usable(file, "path"):
         replace_file(file, lambda new: new.writelines([page]))
 
@@ -52,6 +57,7 @@ def render(
     title: str | None = None,
     schema: Schema | None = None,
     ledger_entry: Mapping[str, Any] | None = None,
+    rehearsal: Any = None,
 ) -> str:
     """Return the report of a posterior as HTML."""
     _check(title, schema, ledger_entry)
@@ -59,11 +65,13 @@ def render(
     found = post.verdict
     sections = [
         _head(post, name, found),
+        *([] if rehearsal is None else [result.rehearsed(rehearsal)]),
         _promise(post),
         *([_one_record(post)] if post.private else []),
         section("What this rests on", bullets(words.not_covered(post))),
         _data(post, schema),
         _model(post, found),
+        *_choice(post),
         *result.sections(post, found),
         _provenance(post, post.ledger_entry if ledger_entry is None else ledger_entry),
     ]
@@ -149,6 +157,19 @@ def _model(post: Posterior, found: Verdict) -> str:
     spec = post.plan.get("model_spec") or {}
     rows = [(key, plain(value)) for key, value in spec.items()] or [("model", str(post.plan.get("model")))]
     return section("Model and prior", table((), rows) + paragraphs(words.tempering(found)))
+
+
+def _choice(post: Posterior) -> list[str]:
+    """Return the samplers that were compared, if the planner chose; a file may hold anything in their place."""
+    found = post.plan.get("comparison")
+    try:
+        heads, rows, why = found["headings"], found["rows"], found["why"]  # type: ignore[index]
+        kept = [heads.index(name) for name in COMPARED]
+        body = table(COMPARED, [tuple(str(row[k]) for k in kept) for row in rows])
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+        return []
+    told = "Forecast from public facts before a record was read; 1 is the posterior without privacy."
+    return [section("How the sampler was chosen", paragraphs([str(why), told]) + body)]
 
 
 def _provenance(post: Posterior, ledger_entry: Mapping[str, Any] | None) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...errors import PydpmcError
+from ...checks import given
+from ...errors import PydpmcError, WrongType
 from ..tables import cell
 from ..units import unit_sentence
 from . import charts
@@ -27,6 +28,20 @@ def sections(post: Posterior, found: Verdict) -> list[str]:
     """Return the sections on the posterior and on its diagnostics."""
     rows = post.summary()
     return [section("The posterior", _posterior(post, found, rows)), section("Diagnostics", _diagnostics(post, rows))]
+
+
+def rehearsed(found: Any) -> str:
+    """Return what happened when the plan ran on made-up records: a sentence, a picture and a table."""
+    if not all(hasattr(found, name) for name in ("truths", "estimates", "rows", "runs", "coverage", "error")):
+        raise WrongType(f"rehearsal must be what plan.rehearse() returned, not {given(found)}")
+    text = (
+        f"The same plan ran {found.runs} times on made-up records whose true values are known: {found.coverage:.0%} of "
+        f"its 90 % intervals contained the truth, and its estimates missed it by {found.error:.2g} times the standard "
+        "error without privacy. A dot is a parameter; on the line the private estimate is the truth."
+    )
+    rows = table(("", "happened", "forecast"), found.rows(), numbers=True)
+    picture = figures([charts.rehearsal(found.truths, found.estimates)])
+    return section("What it can be trusted for", paragraphs([text]) + picture + rows)
 
 
 def _posterior(post: Posterior, found: Verdict, rows: Summary) -> str:

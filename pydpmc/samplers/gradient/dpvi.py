@@ -212,7 +212,8 @@ class VariationalSettings(GradientSettings):
         width = wide + np.minimum(wide**2 * end.square / (AVERAGED * self.steps), told)
         share = float((learned**2).mean())
         costs = run_costs(ways, self.steps * chains * self.rate, self.draws)
-        return of_errors(ways, error, width, w=self.w, effective_draws=float(self.draws), records_share=share, **costs)
+        known = {"effective_draws": float(self.draws), "records_share": share, "approximate": True}
+        return of_errors(ways, error, width, w=self.w, **known, **costs)
 
     def _end(self, ways: Directions) -> tuple[Floats, AveragedSteps]:
         """Return the curvature of the target, and where the steps end, along each direction."""

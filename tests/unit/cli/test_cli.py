@@ -183,6 +183,13 @@ def test_a_rehearsal_opens_no_table(study, capsys):
     assert "<table>" in (study.parent / "rehearsal.html").read_text()
 
 
+def test_a_run_can_be_rehearsed_first_and_its_report_shows_it(study, capsys):
+    study.write_text(CHOSEN.replace("n = 40000", "n = 400").replace("[run]\ndraws = 100\n", ""))
+    assert main(["run", str(study), "--rehearse", "2", "--anyway"]) == 0
+    assert "Rehearsal of 2 runs on made-up records" in capsys.readouterr().out
+    assert "ran 2 times on made-up records" in (study.parent / "post.html").read_text()
+
+
 @pytest.mark.refuses
 def test_a_hopeless_study_is_refused_unless_it_is_wanted_anyway(study, capsys):
     assert main(["run", str(study), "--quiet"]) == 1

@@ -40,6 +40,7 @@ def test_where_intervals_would_rest_on_the_prior_the_planner_takes_what_misses_a
     assert table.taken == min(found, key=lambda name: max(found[name].far_error, found[name].width))
     assert table.taken == "DPVI"
     assert "ignore correlations" in table.why()
+    assert "too narrow where columns are correlated" in next(iter(table.rows()))[-1]
     plenty = dp.compare(dp.LogisticRegression(), public(10**6, 109), epsilon=epsilon * 3, delta=1e-5)
     assert plenty.taken == "Newton"
 

@@ -236,7 +236,8 @@ def test_planning_cannot_see_data():
     assert len(BLIND) > 40
     found = {path.relative_to(PACKAGE).as_posix() for path in BLIND if imported_names(path) & seeing}
     # These wrap users' functions for the core, which alone shows them records, and proposals, which see none.
-    wraps = {"models/own/code.py", "models/own/compiled.py", "models/own/model.py", "samplers/barker/own_proposal.py"}
+    own = {f"models/own/{name}.py" for name in ("code", "compiled", "jax_model", "model")}
+    wraps = {*own, "samplers/barker/own_proposal.py"}
     assert found == wraps
     assert not any(imported_names(PACKAGE / path) & (seeing - {"_core"}) for path in found)
 

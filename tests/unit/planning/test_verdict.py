@@ -27,3 +27,10 @@ def test_the_kind_of_a_plan(changed, kind):
 
 def test_a_verdict_reads_as_a_sentence():
     assert str(usefulness(GOOD)) == "useful: intervals about 1.3 times as wide as without privacy"
+
+
+def test_intervals_that_ignore_correlations_are_said_to_be_too_narrow():
+    found = usefulness(GOOD | {"approximate": True})
+    assert found.kind == "useful"
+    assert "too narrow where columns are correlated" in found.reason
+    assert usefulness(GOOD | {"error": None, "approximate": True}) == usefulness(GOOD | {"error": None})

@@ -2,6 +2,7 @@
 
 import builtins
 import hashlib
+import importlib.util
 
 import numpy as np
 import pytest
@@ -10,7 +11,8 @@ import pydpmc as dp
 from pydpmc.errors import InvalidArgument
 from pydpmc.posterior import netcdf4
 
-h5netcdf = pytest.importorskip("h5netcdf", reason="h5netcdf is not installed (extra pydpmc[arviz])")
+for package in ("h5netcdf", "h5py"):
+    pytest.importorskip(package, reason=f"{package} is not installed (extra pydpmc[arviz])")
 
 
 @pytest.fixture
@@ -58,7 +60,8 @@ def test_no_damaged_file_reaches_the_parser(post, tmp_path, monkeypatch, rng):
 def test_a_forged_size_is_refused_before_it_is_allocated(post, tmp_path):
     import io
 
-    h5py = pytest.importorskip("h5py", reason="h5py is not installed (extra pydpmc[arviz])")
+    import h5py
+
     post.save(tmp_path / "post.nc")
     content = io.BytesIO((tmp_path / "post.nc").read_bytes().rpartition(b"\npydpmc sha256 ")[0])
     with h5py.File(content, "r+") as file:
@@ -71,8 +74,10 @@ def test_a_forged_size_is_refused_before_it_is_allocated(post, tmp_path):
         dp.Posterior.load(forged)
 
 
-def test_without_h5netcdf_the_file_is_netcdf_3_and_loads(post, tmp_path, monkeypatch):
-    monkeypatch.setattr(netcdf4, "available", lambda: False)
+@pytest.mark.parametrize("missing", ["h5netcdf", "h5py"])
+def test_without_one_of_its_packages_the_file_is_netcdf_3_and_loads(post, tmp_path, monkeypatch, missing):
+    found = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == missing else found(name))
     path = tmp_path / "post.nc"
     post.save(path)
     assert path.read_bytes().startswith(b"CDF")

@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
 from scipy.stats import chi2, multivariate_normal, norm
 
 import pydpmc as dp
@@ -105,3 +106,35 @@ def test_intervals_beyond_the_draws_grow_as_a_normal_law(post):
     assert post.interval(0.9999)["beta[a]"][1] == pytest.approx(
         middle + (inner - middle) * norm.ppf(0.99995) / norm.ppf(0.99)
     )
+
+
+def test_the_evidence_is_the_density_of_the_standardised_estimate_averaged_over_the_prior():
+    data = dp.Data(np.r_[np.ones(600), np.zeros(400)])
+    found = dp.sample(dp.BernoulliLogit(prior=dp.Normal(scale=0.7)), data, dp.Newton(), **BUDGET).evidence
+    root, estimate = math.sqrt(found.precision[0, 0]), found.estimate[0]
+
+    def joint(theta):
+        return norm.pdf(root * (estimate - theta)) * norm.pdf(theta, 0.0, 0.7)
+
+    assert found.log == pytest.approx(math.log(quad(joint, -5.0, 5.0, points=[estimate])[0]), abs=1e-6)
+    assert found.fixed("theta", 0.1).log == pytest.approx(norm.logpdf(root * (estimate - 0.1)), abs=1e-9)
+    assert float(found) == found.log
+    assert "log evidence" in str(found)
+
+
+def test_differences_of_evidence_are_bayes_factors(post):
+    for null, names in ((0.0, "beta[b]"), ([1.4, 0.1], "beta"), (0.3, None)):
+        factor = post.evidence.log - post.evidence.fixed(names, null).log
+        assert factor == pytest.approx(post.bayes_factor(null, names).log, rel=1e-6)
+    with pytest.raises(InvalidArgument, match="null must be one number"):
+        post.evidence.fixed("beta[a]", [0.0, 1.0])
+
+
+def test_evidence_is_refused_without_looks_or_normal_priors(rng):
+    other = dp.sample(MODEL, records(rng, 200), dp.Barker(steps=50), private=False, progress=False)
+    with pytest.raises(InvalidArgument, match="evidence needs draws of Newton"):
+        _ = other.evidence
+    model = dataclasses.replace(MODEL, prior=dp.Laplace(scale=1.0))
+    other = dp.sample(model, records(rng, 2000), dp.Newton(draws=100), **BUDGET)
+    with pytest.raises(InvalidArgument, match="evidence needs Normal priors"):
+        _ = other.evidence

@@ -80,6 +80,16 @@ def test_one_independent_draw_says_that_no_spread_follows(rng):
     assert "no spread" in made(rng.normal(size=(1, 1, 4))).verdict.reason
 
 
+def test_a_softmax_quotes_the_forecast_of_its_plan(rng):
+    x, y = rng.uniform(-0.5, 0.5, (20_000, 2)), rng.integers(0, 3, 20_000)
+    data = dp.Data(x, y, row_norm=1.0)
+    plan = dp.plan(dp.SoftmaxRegression(classes=3), data.public, dp.Newton(), epsilon=0.5, delta=1e-6)
+    post = plan.run(data, progress=False)
+    assert post.verdict.reason.endswith(
+        f"forecast to be about {plan.outlook.width:.2g} times as wide as without privacy"
+    )
+
+
 def test_softmax_directions_that_no_record_determines_do_not_count(rng):
     """The classes' common shift has the prior's variance 1, their differences none: the records decide everything."""
     shift = rng.normal(size=(1, 5000, 1, 2))
@@ -106,3 +116,21 @@ def test_everything_that_shows_a_result_shows_the_verdict(rng):
 
 def test_shares_are_rounded_to_whole_percents():
     assert [percent(s) for s in (0.0, 0.014, 0.5, 0.995)] == ["under 1 %", "1 %", "50 %", "over 99 %"]
+
+
+def test_draws_that_ignore_correlations_are_to_be_read_with_caution(rng):
+    draws = rng.normal(1.0, 0.1, (1, 4000, 2))
+    assert made(draws, outlook={"approximate": False}).verdict.kind == "useful"
+    found = made(draws, outlook={"approximate": True}).verdict
+    assert found.kind == "read with caution"
+    assert "too narrow where columns are correlated" in found.reason
+
+
+def test_dpvi_says_so_and_newton_does_not(rng):
+    x = rng.uniform(-0.5, 0.5, (4000, 2))
+    data = dp.Data(x, (rng.random(4000) < 0.5).astype(float), row_norm=1.0, public_n=4000)
+    for sampler, approximate in ((dp.DPVI(steps=30), True), (dp.Newton(), False)):
+        plan = dp.plan(dp.LogisticRegression(), data.public, sampler, epsilon=5.0, delta=1e-5)
+        post = plan.run(data, progress=False, anyway=True, seed=3)
+        assert plan.outlook.approximate == approximate
+        assert ("too narrow" in post.verdict.reason) == approximate

@@ -105,3 +105,10 @@ def test_units_beyond_the_grids_of_a_look_are_refused_before_a_charge(norm, rng,
     with pytest.raises(InvalidArgument, match="no grid"):
         dp.pilot(dp.LogisticRegression(), data, epsilon=0.2, delta=1e-7, ledger=ledger)
     assert not ledger.history()
+
+
+def test_weighted_records_are_refused_with_what_to_do(rng):
+    x = rng.uniform(-0.5, 0.5, (2000, 2))
+    data = dp.Data(x, np.zeros(2000), row_norm=1.0, sample_weight=np.ones(2000), max_weight=3.0)
+    with pytest.raises(InvalidArgument, match=r"sample_weight: a pilot is one look.*declare base_rate"):
+        dp.pilot(dp.LogisticRegression(), data, epsilon=0.2, delta=1e-7)

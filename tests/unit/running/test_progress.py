@@ -38,6 +38,11 @@ def test_a_log_gets_a_line_per_chain_every_ten_seconds_and_one_at_the_end(clock,
     ]
 
 
+def test_rehearsals_are_counted_as_runs(clock, capsys):
+    go(clock, 1, [(4, 500)], unit="runs")
+    assert capsys.readouterr().err == "rehearsal: 500 of 1,000 runs, 125 runs/s, 0:00:04 left\n"
+
+
 def test_a_short_run_or_an_unwanted_line_says_nothing(clock, capsys):
     go(clock, 2, [(0.5, 300), (1.9, 1000)])
     with Progress(2, 1000, wanted=False) as shown:

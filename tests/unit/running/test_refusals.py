@@ -1,5 +1,7 @@
 """A budget is not spent on a plan that public facts say is hopeless, and draws that failed say so once."""
 
+import dataclasses
+import re
 import warnings
 
 import numpy as np
@@ -29,6 +31,23 @@ def test_the_refusal_names_what_would_work_with_figures(data):
     plan = dp.plan(dp.LogisticRegression(), data.public, dp.Barker(steps=200), **BUDGET)
     with pytest.raises(HopelessPlan, match=r"leave the sampler out: Newton gives intervals about [\d.]+ times as wide"):
         plan.run(data)
+
+
+def test_a_hopeless_default_call_is_told_how_much_more_would_work(rng):
+    few = dp.Data(rng.uniform(-0.5, 0.5, (100, 4)), np.zeros(100), row_norm=1.0)
+    plan = dp.plan(dp.LogisticRegression(), few.public, epsilon=0.01, delta=1e-6)
+    with pytest.raises(HopelessPlan) as refused:
+        plan.run(few)
+    records = int(re.search(r"- ([\d,]+) records instead of 100: intervals", str(refused.value))[1].replace(",", ""))
+    public = dataclasses.replace(few.public, n=records)
+    outlook = dp.plan(dp.LogisticRegression(), public, epsilon=0.01, delta=1e-6).outlook
+    assert outlook.error < 0.7 * outlook.prior_error
+
+
+def test_too_few_draws_for_an_interval_are_said_in_words(data):
+    plan = dp.plan(dp.LogisticRegression(), data.public, dp.Langevin(draws=2), epsilon=3.0, delta=1e-6)
+    with pytest.warns(PoorPlanWarning, match="an interval needs 10 draws, and 2 are planned"):
+        plan.run(data, progress=False)
 
 
 def test_anyway_runs_it(data):

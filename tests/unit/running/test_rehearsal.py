@@ -83,6 +83,36 @@ def test_groups_and_a_given_truth_and_public_features(rng):
     assert result.effective_draws is not None
 
 
+def test_runs_shared_by_threads_are_those_of_one_thread():
+    plan = dp.plan(dp.LogisticRegression(), public(), **BUDGET)
+    one, several = (plan.rehearse(runs=3, progress=False, threads=threads) for threads in (1, 2))
+    assert np.array_equal(one.estimates, several.estimates)
+    assert (one.coverage, one.prediction_error) == (several.coverage, several.prediction_error)
+
+
+@pytest.mark.parametrize("name", ["logistic", "linear", "poisson"])
+def test_predictions_are_compared_with_those_without_privacy(name):
+    """A large budget predicts as well as no privacy does, and a small one worse."""
+    model, facts = MODELS[name]
+    rich, poor = (
+        dp.plan(model, facts, dp.Newton(), epsilon=epsilon, delta=1e-6).rehearse(runs=4, progress=False)
+        for epsilon in (100.0, 0.05)
+    )
+    assert rich.prediction_error == pytest.approx(1.0, abs=0.25)
+    assert poor.prediction_error > 1.5 * rich.prediction_error
+    assert "predictions against no privacy" in str(rich)
+
+
+def test_a_model_without_a_target_has_no_predictions_to_compare():
+    model, facts = MODELS["coin"]
+    assert dp.plan(model, facts, **BUDGET).rehearse(runs=1, progress=False).prediction_error is None
+
+
+def test_plans_for_weighted_records_can_be_rehearsed():
+    plan = dp.plan(dp.LogisticRegression(), public(max_weight=2.0), **BUDGET)
+    assert plan.rehearse(runs=2, progress=False).error > 0.0
+
+
 def test_text_html_and_plot():
     pytest.importorskip("matplotlib").use("Agg")
     result = dp.plan(dp.LogisticRegression(), public(), **BUDGET).rehearse(runs=2, progress=False)

@@ -1,5 +1,6 @@
 """The report: complete, self-contained, escaped, and sound in a real browser."""
 
+import dataclasses
 import html
 import math
 import re
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import pydpmc as dp
+from pydpmc.errors import WrongType
 from pydpmc.posterior.privacy_curves import attack_success, best_guess
 from pydpmc.rounding import upper
 
@@ -136,7 +138,7 @@ def test_useful_draws_have_both_boxes_intervals_and_pictures(good):
 
     page = render(good)
     text = " ".join(words_of(page).split())
-    assert re.search(r"Useful Intervals about [\d.]+ times as wide as without privacy\.", text)
+    assert re.search(r"Useful Intervals about ([\d.]+ times )?as wide as without privacy\.", text)
     assert page.count('class="banner"') == 2
     row = good.interval(0.9).rows["beta[x0]"]
     assert f"beta[x0] {row['estimate']:.3g} {row['se']:.3g} {row['low']:.3g} {row['high']:.3g}" in text
@@ -267,3 +269,38 @@ def test_independent_draws_have_no_chain_to_diagnose(rng):
     assert "These are 7 independent draws" in text
     assert "largest R-hat" not in text
     assert "7 x " in str(dp.plan(dp.LogisticRegression(), data.public, dp.Langevin(draws=7, w=0.05)))
+
+
+def test_the_choice_of_the_sampler_is_a_section_if_the_planner_chose(rng, good):
+    from pydpmc.posterior.report import render
+
+    x = rng.uniform(-0.5, 0.5, (20_000, 2))
+    data = dp.Data(x, (rng.random(20_000) < 0.5) * 1.0, row_norm=1.0)
+    post = dp.sample(dp.LogisticRegression(), data, epsilon=3.0, delta=1e-6, progress=False)
+    text = " ".join(words_of(render(post)).split())
+    assert "How the sampler was chosen Newton was taken:" in text
+    assert "Langevin" in text
+    assert "How the sampler was chosen" not in render(good)  # its sampler was named
+
+
+@pytest.mark.parametrize("broken", [None, 3, {}, {"headings": 1, "rows": 2, "why": 3}, {"headings": ["a"], "rows": []}])
+def test_a_strange_comparison_in_a_file_is_left_out(good, broken):
+    from pydpmc.posterior.report import render
+
+    strange = dataclasses.replace(good, plan={**good.plan, "comparison": broken})
+    assert "How the sampler was chosen" not in render(strange)
+
+
+def test_a_rehearsal_is_shown_at_the_top_with_its_picture(good):
+    from pydpmc.posterior.report import render
+
+    public = dp.Public(n=2000, columns=("x0", "x1"), has_target=True, row_norm=1.0)
+    found = dp.plan(dp.LogisticRegression(), public, epsilon=3.0, delta=1e-6).rehearse(runs=2, progress=False)
+    page = render(good, rehearsal=found)
+    text = " ".join(words_of(page).split())
+    assert f"ran 2 times on made-up records whose true values are known: {found.coverage:.0%} of its" in text
+    assert page.index("What it can be trusted for") < page.index("The promise")
+    picture = page[page.index("true against private values") : page.index("The promise")]
+    assert picture.count("<circle") == found.truths.size
+    with pytest.raises(WrongType, match="rehearsal must be what"):
+        render(good, rehearsal={"runs": 3})
