@@ -8,18 +8,54 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ... import _core
 from ..._optional import require
 from ...checks import given, whole
 from ...data.public import Public
 from ...errors import InvalidArgument, WrongType
 from ..priors import Normal, Prior
-from .code import Code, Function
+from .code import Code
 from .model import Handle, OwnModel
 from .parameters import Parameter, sites_of, unpacked
 from .records import Layout, default_layout, layout_of
 
 Floats = npt.NDArray[np.float64]
 PURPOSE = "a model in JAX"
+
+
+class _Mapped:
+    """A function of one record, compiled for blocks: features, targets and theta arrive in one array."""
+
+    def __init__(self, jax: Any, of_one: Any, columns: int, has_target: bool) -> None:
+        self._jax, self._of_one, self._columns, self._has_target = jax, of_one, columns, has_target
+        self._compiled: dict[int, Callable[[Floats, Floats], None]] = {}
+
+    def __call__(self, theta: Floats, x: Floats, y: Floats | None, out: Floats) -> None:
+        targets = np.zeros(len(x)) if y is None else y
+        self.of_block(len(x))(np.concatenate([x.ravel(), targets, theta]), out)
+
+    def of_block(self, count: int) -> Callable[[Floats, Floats], None]:
+        """Return the function for blocks of this size, as the core calls it."""
+        if count not in self._compiled:
+            self._compiled[count] = self._compile(count)
+        return self._compiled[count]
+
+    def _compile(self, count: int) -> Callable[[Floats, Floats], None]:
+        jax, columns, has_target = self._jax, self._columns, self._has_target
+        of_all = jax.vmap(self._of_one, in_axes=(None, 0, 0 if has_target else None))
+
+        def split(numbers: Any) -> Any:
+            x, y = numbers[: count * columns], numbers[count * columns : count * (columns + 1)]
+            theta = numbers[count * (columns + 1) :]
+            return of_all(theta, x.reshape(count, columns), y if has_target else None)
+
+        compiled, double = jax.jit(split), jax.enable_x64
+
+        def call(numbers: Floats, out: Floats) -> None:
+            with double(True):
+                out[...] = compiled(numbers)
+
+        return call
 
 
 class JaxCode(Code):
@@ -32,13 +68,15 @@ class JaxCode(Code):
     ) -> None:
         super().__init__(backend, False, most)
         self._of_record, self._layout = of_record, layout
-        self._compiled: dict[tuple[int, bool], tuple[Function, Function]] = {}
+        self._compiled: dict[tuple[int, bool], tuple[_Mapped, _Mapped]] = {}
 
-    def functions(self, public: Public) -> tuple[Function, Function]:
+    def functions(self, public: Public) -> tuple[_Mapped, _Mapped]:
         """Return log-likelihood and gradient for tables of this shape."""
         key = (public.width, public.has_target)
         if key not in self._compiled:
-            self._compiled[key] = self._compile(default_layout(public) if self._layout is None else self._layout)
+            jax = require("jax", "jax", PURPOSE)
+            loglik = self._loglik(public)
+            self._compiled[key] = _Mapped(jax, loglik, *key), _Mapped(jax, jax.grad(loglik), *key)
         return self._compiled[key]
 
     @property
@@ -46,29 +84,45 @@ class JaxCode(Code):
         """Whether roots of curvatures can be computed: by JAX's Hessians."""
         return True
 
-    def roots(self, public: Public) -> Function:
+    def roots(self, public: Public) -> _Mapped:
         """Return the gradient of a record and, below it, a root of the positive part of minus its Hessian."""
         jax = require("jax", "jax", PURPOSE)
         jnp = jax.numpy
-        loglik = self._loglik(default_layout(public) if self._layout is None else self._layout)
+        loglik = self._loglik(public)
 
         def both(theta: Any, x: Any, y: Any) -> Any:
             values, vectors = jnp.linalg.eigh(-jax.hessian(loglik)(theta, x, y))
             root = jnp.sqrt(jnp.maximum(values, 0.0))[:, None] * vectors.T
             return jnp.concatenate([jax.grad(loglik)(theta, x, y)[None], root])
 
-        return _mapped(jax, both)
+        return _Mapped(jax, both, public.width, public.has_target)
 
-    def _compile(self, layout: Layout) -> tuple[Function, Function]:
-        jax = require("jax", "jax", PURPOSE)
-        loglik = self._loglik(layout)
-        return _mapped(jax, loglik), _mapped(jax, jax.grad(loglik))
+    def core(self, public: Public, block: int) -> Any:
+        """Return the functions as the core calls them."""
+        return self.look(public, block, False)
 
-    def _loglik(self, layout: Layout) -> Callable[..., Any]:
+    def look(self, public: Public, block: int, roots: bool) -> Any:
+        """Return the functions for looks at gradients, with or without roots of curvatures."""
+        loglik, gradient = self.functions(public)
+        return _core.OwnModel.of_python(
+            loglik=loglik.of_block(block),
+            gradient=gradient.of_block(block),
+            block=block,
+            roots=self.roots(public).of_block(block) if roots else None,
+            in_one_array=True,
+        )
+
+    def _loglik(self, public: Public) -> Callable[..., Any]:
         jax, of_record = require("jax", "jax", PURPOSE), self._of_record
+        layout = default_layout(public) if self._layout is None else self._layout
 
         def loglik(theta: Any, x: Any, y: Any) -> Any:
             value = of_record(theta, layout.of(x, y, lambda whole: whole.astype(jax.numpy.int64)))
+            kind = None if value is None else jax.numpy.result_type(value)
+            if kind is None or not (jax.numpy.issubdtype(kind, jax.numpy.integer) or kind in (bool, np.float64)):
+                raise InvalidArgument(
+                    f"the log-likelihood of one record must be a real number in double precision, not {kind}"
+                )
             if jax.numpy.shape(value) != ():
                 raise InvalidArgument(
                     f"the log-likelihood of one record must be one number, but its shape is {jax.numpy.shape(value)}"
@@ -76,18 +130,6 @@ class JaxCode(Code):
             return value
 
         return loglik
-
-
-def _mapped(jax: Any, of_one: Any) -> Function:
-    with_target = jax.jit(jax.vmap(of_one, in_axes=(None, 0, 0)))
-    without = jax.jit(jax.vmap(lambda theta, x: of_one(theta, x, None), in_axes=(None, 0)))
-    double = jax.enable_x64
-
-    def call(theta: Floats, x: Floats, y: Floats | None, out: Floats) -> None:
-        with double(True):
-            out[...] = without(theta, x) if y is None else with_target(theta, x, y)
-
-    return call
 
 
 def jax_prior(log_density: Callable[[Any], Any]) -> Handle:

@@ -20,7 +20,7 @@ from ..priors import Flat, Normal, Prior, Uniform
 from .code import Code
 from .parameters import Site, labels_of
 from .records import Layout, default_layout
-from .trial import try_convex, try_out, try_roots
+from .trial import touched, try_convex, try_out, try_roots
 
 ACCURACY = 1e-10
 CONVEX = (
@@ -28,6 +28,7 @@ CONVEX = (
     "long and changes by at most {1:g} per unit of theta, and what the code computes is a number within {2:g} of that "
     "length from it, or no number at any theta"
 )
+AXES = ("chain", "draw")
 SPREAD = 0.3  # of the trial's thetas around the start
 POINTS_SEED = 3
 PublicPrior = Callable[[Floats, Floats | None], float]  # log density at theta; writes its gradient
@@ -76,6 +77,11 @@ class OwnModel(Model):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        for site in self.sites:
+            if site.name in AXES:
+                raise InvalidArgument(
+                    f"a parameter cannot be called {site.name!r}: the axes of all draws are called so"
+                )
         for name in ("lipschitz", "smoothness", "information"):
             if getattr(self, f"stated_{name}") is not None:
                 positive(getattr(self, f"stated_{name}"), name)
@@ -236,6 +242,11 @@ class OwnModel(Model):
         try_roots(
             self.code, self._points(public, np.random.default_rng(POINTS_SEED))[0], public, self.layout_in(public)
         )
+
+    def touched(self, public: Public) -> Any:
+        """Return which coordinates the likelihood depends on; the others, such as scales of effects, have a prior."""
+        points = self._points(public, np.random.default_rng(POINTS_SEED))
+        return touched(self.code, points[0], public, self.layout_in(public))
 
     def _split(self, theta: Floats) -> list[Floats]:
         return np.split(theta, np.cumsum([site.size for site in self.sites])[:-1])

@@ -117,6 +117,16 @@ def try_convex(
                     raise InvalidArgument(f"a made-up record within the declared bounds has a {said}")
 
 
+def touched(code: Code, theta: Floats, public: Public, layout: Layout) -> npt.NDArray[np.bool_]:
+    """Return which coordinates of theta the likelihood depends on: those in which made-up records have a slope."""
+    x, y = made_up(public, layout, COUNT)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        gradient = Trial(code, len(theta), x, y, public, True).gradient(theta, np.arange(COUNT))
+    assert gradient is not None
+    return np.asarray((np.isfinite(gradient) & (gradient != 0.0)).any(axis=0))
+
+
 def try_roots(code: Code, theta: Floats, public: Public, layout: Layout) -> None:
     """Refuse code whose curvatures are not finite for any of the made-up records."""
     x, y = made_up(public, layout, COUNT)

@@ -66,7 +66,7 @@ def test_a_formula_runs_with_an_epsilon_and_agrees_with_the_built_in_model():
     x = random.uniform(-1, 1, (8000, 2))
     data = dp.Data(x, random.random(8000) < 1 / (1 + np.exp(-0.3 - x @ [0.8, -0.4])), x_bounds=(-1, 1), y_bounds=(0, 1))
     options = {"epsilon": 3.0, "delta": 1e-6, "progress": False, "seed": 1}
-    post = dp.sample(model, data, dp.Newton(clip=1.7, curvature="outer"), **options)
+    post = dp.sample(model, data, dp.Newton(clip=3.0, curvature="outer"), **options)
     built_in = dp.sample(dp.LogisticRegression(intercept=True), data, dp.Newton(), **options)
     for j, name in enumerate("ab"):
         there = built_in.draws["beta"][..., j]

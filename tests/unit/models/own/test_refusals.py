@@ -322,3 +322,25 @@ def test_a_pymc_model_with_latents_of_records_is_refused():
     ):
         with pytest.raises(InvalidArgument, match=why):
             planned(lambda kind=kind: dp.models.from_pymc(build(kind), observed=["obs"], inputs=["X", "Y"]))
+
+
+@pytest.mark.parametrize("name", ["chain", "draw"])
+def test_parameters_that_are_called_like_an_axis_of_the_draws_are_refused(name):
+    with pytest.raises(InvalidArgument, match=f"cannot be called '{name}'"):
+        dp.models.from_numpy(lambda theta, record: record["x"] @ theta[name], parameters={name: D})
+
+
+@pytest.mark.parametrize("kind", ["float32", "complex", "none"])
+def test_what_is_no_real_number_in_double_precision_is_refused(kind):
+    own_logistic.needs("jax")
+    import jax.numpy as jnp
+
+    def log_lik(theta, record):
+        value = -((record["y"] - record["x"] @ theta["beta"]) ** 2)
+        return {"float32": value.astype(jnp.float32), "complex": value * (1.0 + 1.0j), "none": None}[kind]
+
+    model = dp.models.from_jax(log_lik, parameters={"beta": D})
+    with pytest.raises(InvalidArgument, match="must be a real number in double precision"):
+        dp.plan(
+            model, dp.Public(n=100, columns=("a", "b"), has_target=True), dp.SGLD(clip=1.0, step_size=1e-3, steps=5)
+        )
