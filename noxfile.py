@@ -28,6 +28,16 @@ def tests(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def models(session: nox.Session) -> None:
+    """Test models in numba, PyMC and PyTorch, whose packages are too large for the extra test."""
+    session.install(".[numpyro,pymc]", "numba", "pytest>=8", "pytest-xdist>=3.5", "hypothesis>=6")
+    session.install("torch", "--index-url", "https://download.pytorch.org/whl/cpu")
+    session.run(
+        "pytest", "tests/unit/models/own", "tests/neighbours/test_own_models.py", "-k", "numba or pymc or torch"
+    )
+
+
+@nox.session(default=False)
 def versions(session: nox.Session) -> None:
     """Test with the lowest and the newest numpy, scipy and rich that pyproject.toml allows."""
     session.run("python", "tools/check_versions.py", *session.posargs)

@@ -14,9 +14,11 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE)]
+sys.path[:0] = [str(HERE), str(HERE / "peers")]
 
+import passes  # noqa: E402
 import scale_out_page  # noqa: E402
+from table import SECTIONS  # noqa: E402
 
 FRESH = "import time; t = time.process_time(); import pydpmc; print(time.process_time() - t)"
 ONE_CASE = """
@@ -72,20 +74,33 @@ def growth_table(rows):
     return "\n".join([head, *(f"| {line} | {' | '.join(found[s, line] for s in sweeps)} |" for line in lines)])
 
 
+def run(command):
+    """Return what a command prints."""
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--quick", action="store_true", help="a fifth of the steps")
     parser.add_argument("--docs", type=Path, default=HERE.parent / "docs")
+    parser.add_argument("--within", default="", help="a command that runs others, for instance on a core of their own")
     options = parser.parse_args()
     quick = ["--quick"] if options.quick else []
     measured = commit()  # before the plot is written, which would count as a change
-    table, scaling = ([sys.executable, str(HERE / name)] for name in ("peers/table.py", "scaling.py"))
-    tables = subprocess.run([*table, *quick], stdout=subprocess.PIPE, text=True, check=True).stdout
-    passes = [sys.executable, str(HERE / "passes.py"), "--peers", *(["--rounds", "2"] if options.quick else [])]
-    passes = subprocess.run(passes, stdout=subprocess.PIPE, text=True, check=True).stdout
+    within = options.within.split()
+    tables = "".join(
+        run([*within, sys.executable, str(HERE / "peers" / "table.py"), "--only", section, *quick])
+        for section in SECTIONS
+    )
     with tempfile.TemporaryDirectory() as folder:
-        figures = Path(folder) / "scaling.json"
-        subprocess.run([*scaling, str(options.docs / "scaling.png"), "--json", str(figures), *quick], check=True)
+        figures = Path(folder) / "figures.json"
+        found = []
+        for columns in passes.COLUMNS:
+            command = [sys.executable, str(HERE / "passes.py"), "--peers", "--columns", str(columns)]
+            run([*within, *command, "--json", str(figures), *(["--rounds", "2"] if options.quick else [])])
+            found += json.loads(figures.read_text())
+        scaling = [sys.executable, str(HERE / "scaling.py"), str(options.docs / "scaling.png"), "--json", str(figures)]
+        run([*within, *scaling, *quick])
         growth = json.loads(figures.read_text())["growth"]
     page = (
         (HERE / "report_template.md")
@@ -97,7 +112,7 @@ def main():
             python=platform.python_version(),
             load=" ".join(f"{value:.1f}" for value in os.getloadavg()),
             tables=tables,
-            passes=passes,
+            passes=passes.page(found),
             growth=growth_table(growth),
             scale_out=scale_out_page.section(),
             accounting="\n".join(f"| {what} | {seconds:.2f} |" for what, seconds in accounting()),

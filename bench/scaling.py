@@ -55,7 +55,9 @@ def sgld_rate(sweep, value, storage, threads, seconds):
     steps = value if sweep == "T" else max(20, int(2e7 / (batch * columns)))
     sampler = dp.SGLD(steps=steps, step_size=1e-5, batch_size=batch, clip=1.0)
     plan = dp.plan(dp.LogisticRegression(), data.public, sampler, chains=threads)
-    rate = best_rate(lambda: plan.run(data, draws=2, threads=threads, progress=False), steps * threads, seconds)
+    rate = best_rate(
+        lambda: plan.run(data, draws=2, threads=threads, progress=False, anyway=True), steps * threads, seconds
+    )
     return rate, batch * data._rows.strides[0], data._rows.nbytes
 
 
@@ -63,7 +65,7 @@ def full_rate(value, storage, threads, seconds):
     data = common.logistic_data(value, storage)
     steps = max(20, int(3e6 / value))
     plan = common.w1_full_plan(data.public, steps)
-    rate = best_rate(lambda: plan.run(data, draws=2, threads=threads, progress=False), steps, seconds)
+    rate = best_rate(lambda: plan.run(data, draws=2, threads=threads, progress=False, anyway=True), steps, seconds)
     return rate, data._rows.nbytes + 16 * value, data._rows.nbytes + 16 * value
 
 

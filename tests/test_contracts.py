@@ -79,10 +79,22 @@ MAY_LEAVE_OF_NEWTON = {
         "largest_count",
         "draws",
         "mu",
+        "fit",
     )
 } | {  # functions of the looks
     f"agreement.{name}": CHARGED
-    for name in ("chi_square", "degrees", "curved", "predictor_sd", "spread", "spread_error", "moments")
+    for name in (
+        "chi_square",
+        "degrees",
+        "curved",
+        "predictor_sd",
+        "spread",
+        "spread_error",
+        "moments",
+        "cut",
+        "cut_error",
+        "shown",
+    )
 }
 MAY_LEAVE_OF_HYBRID = {f"plan.{name}": PUBLIC for name in ("chain", "share")} | {
     f"plan.start.{name}": PUBLIC for name in ("sampler", "draws", "steps", "w", "noise")
@@ -97,6 +109,7 @@ ABSENT = {
     "sampler_stats",
     "ledger_entry",
     "agreement",  # of Newton's looks alone
+    "fit",  # of Newton's looks alone, if asked for
     "schema",  # public; of data that a schema made
 }  # None unless their conditions are met, which the tests below pin down
 METHODS = {  # of the fields above alone
@@ -116,6 +129,7 @@ METHODS = {  # of the fields above alone
         "to_arviz",
         "verdict",
         "bayes_factor",
+        "evidence",
         "loo",
         "waic",
         "synthesize",

@@ -15,7 +15,7 @@ SHOWN = {  # which scripts print the tables of which page
     "wang2015": ("wang2015", "wang2015_figure1", "wang2015_matrix", "newton"),
     "minami2016": ("minami2016",),
     "heikkila2019": ("heikkila2019", "heikkila2019_discrete"),
-    "dpvi": ("dpvi",),
+    "dpvi": ("dpvi", "far_truths"),
     "regressions": ("regressions",),
     "li2019": ("li2019",),
 }

@@ -5,7 +5,7 @@ arranged (root on Linux), no libgomp but its own; there the demo and the smalles
 again, in another folder, and both wheels must be the same file. Every other Python of the support window that is at
 hand gets its wheel, too. Wheels are left in ``wheelhouse/``.
 
-``.ci/run`` builds once (``--once``), for one Python, and runs its tests on the wheel that is left.
+``.ci/run`` builds once (``--once``), for one Python.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PYTEST = (sys.executable, "-m", "pytest")
+PYTEST = (sys.executable, "-P", "-m", "pytest")  # the installed package, not the folder
 STAGES: dict[str, tuple[tuple[str, ...], ...]] = {
     "slow": ((*PYTEST, "-m", "slow"),),
     "fuzz": ((*PYTEST, "-m", "", "tests/fuzz"),),

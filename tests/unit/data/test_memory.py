@@ -13,6 +13,7 @@ ALLOWED = 20e6  # less than a second copy of the records
 SCRIPT = """
 import json, pathlib, sys
 import numpy as np
+import scipy.stats  # R-hat imports it, but not if all draws are alike, which chance decides
 import pydpmc as dp
 
 def peak():
