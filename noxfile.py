@@ -2,7 +2,10 @@
 # /// script
 # dependencies = ["nox>=2024.10"]
 # ///
-"""The steps of .ci/run as nox sessions, one by one: ``nox`` runs what a change needs, ``nox -l`` lists all."""
+"""The stages of .ci/run as nox sessions, one by one: ``nox`` runs what a change needs, ``nox -l`` lists all.
+
+``nox -t ci`` runs the stages of ``.ci/run``, each in an environment of its own; ``.ci/run`` shares them, and is faster.
+"""
 
 from __future__ import annotations
 
@@ -20,18 +23,25 @@ def every_python(session: nox.Session) -> None:
     session.run("pytest", *session.posargs)
 
 
-@nox.session
+@nox.session(tags=["ci"])
 def tests(session: nox.Session) -> None:
     """Run the tests on this Python."""
     session.install(".[test]")
     session.run("pytest", *session.posargs)
 
 
-@nox.session(default=False)
+@nox.session(tags=["ci"], default=False)
+def without_vectors(session: nox.Session) -> None:
+    """Run the tests with the finest tolerances without the vector instructions that numpy chose for this CPU."""
+    session.install(".[test]")
+    session.run("python", "tools/without_vectors.py", *session.posargs)
+
+
+@nox.session(tags=["ci"], default=False)
 def models(session: nox.Session) -> None:
     """Test models in numba, PyMC and PyTorch, whose packages are too large for the extra test."""
     session.install(".[numpyro,pymc]", "numba", "pytest>=8", "pytest-xdist>=3.5", "hypothesis>=6")
-    session.install("torch", "--index-url", "https://download.pytorch.org/whl/cpu")
+    session.install("torch==2.13.0+cpu", "--extra-index-url", "https://download.pytorch.org/whl/cpu")
     session.run(
         "pytest", "tests/unit/models/own", "tests/neighbours/test_own_models.py", "-k", "numba or pymc or torch"
     )
@@ -57,17 +67,19 @@ def demo(session: nox.Session) -> None:
     session.run("python", "-m", "pydpmc", "demo")
 
 
-@nox.session
+@nox.session(tags=["ci"])
 def docs(session: nox.Session) -> None:
-    """Build the documentation site; warnings are errors. ``nox -s docs -- serve`` shows it while you write."""
+    """Build the site, warnings are errors, and browse it. ``nox -s docs -- serve`` shows it while you write."""
     session.install(".[docs]")
     session.run("mkdocs", *(session.posargs or ("build", "--strict")))
+    if not session.posargs:
+        session.run("python", "tools/site/browse.py")
 
 
-@nox.session
+@nox.session(tags=["ci"])
 def lint(session: nox.Session) -> None:
     """Check style, types and format."""
-    session.install(*nox.project.dependency_groups(nox.project.load_toml("pyproject.toml"), "lint"), "numpy")
+    session.install(*nox.project.dependency_groups(nox.project.load_toml("pyproject.toml"), "lint"), "numpy", "rich")
     session.run("ruff", "check", ".")
     session.run("ruff", "format", "--check", ".")
     session.run("mypy")
@@ -75,7 +87,7 @@ def lint(session: nox.Session) -> None:
     session.run("clang-format", "--dry-run", "--Werror", *str(sources).split())
 
 
-@nox.session
+@nox.session(tags=["ci"])
 def review(session: nox.Session) -> None:
     """Check the habits of the repository, its spelling and its workflows."""
     session.install(*nox.project.dependency_groups(nox.project.load_toml("pyproject.toml"), "review"))
@@ -85,17 +97,17 @@ def review(session: nox.Session) -> None:
     session.run("zizmor", "--offline", ".github/workflows")
 
 
-@nox.session(default=False)
+@nox.session(tags=["ci"], default=False)
 def wheel(session: nox.Session) -> None:
-    """Build the sdist and the wheel, and check both in an environment without a compiler."""
+    """Build sdist and wheel, and use the wheel where there is no compiler; ``nox -s nightly -- wheel`` does more."""
     session.install(*nox.project.dependency_groups(nox.project.load_toml("pyproject.toml"), "wheels"))
-    session.run("python", "tools/check_wheel.py", *session.posargs)
+    session.run("python", "tools/check_wheel.py", *(session.posargs or ("--once",)))
 
 
 @nox.session(default=False)
 def nightly(session: nox.Session) -> None:
     """Run all that is too slow for every change."""
-    session.install(".[dev]")
+    session.install(".[dev,docs]", *nox.project.dependency_groups(nox.project.load_toml("pyproject.toml"), "wheels"))
     session.run("python", "tools/nightly.py", *session.posargs)
 
 

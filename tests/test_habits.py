@@ -64,6 +64,14 @@ def test_linters_are_the_same_in_every_place():
     assert {"ruff-check", "ruff-format", "mypy", "clang-format"} <= set(hooks)
 
 
+def test_sessions_mirror_the_stages_of_ci():
+    script, sessions = source(".ci/run"), source("noxfile.py")
+    run_by_ci = set(re.findall(r"tools/[\w/]+\.py|tests/[\w/]+(?:\.py)?", script))
+    assert {name for name in run_by_ci if f'"{name}"' not in sessions} == set()
+    assert {"tools/without_vectors.py", "tools/check_wheel.py", "tools/site/browse.py"} <= run_by_ci
+    assert sessions.count('tags=["ci"]') == 7
+
+
 def test_nightly_runs_the_same_stages_at_the_forge():
     stages = re.findall(r'^    "(\w+)": \(', source("tools/nightly.py"), re.M)
     listed = re.search(r"stage: \[([\w, ]+)\]", source(".github/workflows/nightly.yml"))

@@ -70,7 +70,7 @@ def main() -> int:
             continue
         checks = calls(target, options)
         for arguments in checks:
-            command = (clang, "-fsyntax-only", "-std=c++20", "-Icsrc", *WARNINGS, *arguments)
+            command = (clang, "-fsyntax-only", "-std=c++20", "-Icsrc", "-Ipydpmc/include", *WARNINGS, *arguments)
             done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
             if done.returncode:
                 failed += 1

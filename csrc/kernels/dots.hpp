@@ -72,9 +72,10 @@ PYDPMC_INLINE Quad sums_of_four(const F8* x) noexcept {
 }
 
 // The lane sums of `count` vectors, four or eight, as the parts of one from `to` on. Eight wide vectors are
-// folded in pairs, x[k] into the low half and x[k + 4] into the high half.
-template <int count>
-PYDPMC_INLINE void sums_of(const F8* x, NativeF* to) noexcept {
+// folded in pairs, x[k] into the low half and x[k + 4] into the high half. Vector and Part are F8 and
+// NativeF: clang checks a branch for another width unless its types depend on the template.
+template <int count, class Vector, class Part>
+PYDPMC_INLINE void sums_of(const Vector* x, Part* to) noexcept {
   if constexpr (native_lanes == 8) {
     static_assert(count == lanes);
     using Octet = Wide<8>::F;
@@ -90,18 +91,18 @@ PYDPMC_INLINE void sums_of(const F8* x, NativeF* to) noexcept {
              __builtin_shufflevector(a, c, 2, 3, 10, 11, 6, 7, 14, 15);
     };
     const Octet ac = across(pair[0], pair[2]), bd = across(pair[1], pair[3]);
-    *to = (NativeF)(__builtin_shufflevector(ac, bd, 0, 8, 2, 10, 4, 12, 6, 14) +
-                    __builtin_shufflevector(ac, bd, 1, 9, 3, 11, 5, 13, 7, 15));
+    *to = (Part)(__builtin_shufflevector(ac, bd, 0, 8, 2, 10, 4, 12, 6, 14) +
+                 __builtin_shufflevector(ac, bd, 1, 9, 3, 11, 5, 13, 7, 15));
   } else {
 #pragma GCC unroll 2
     for (int k = 0; k < count; k += 4) {
       const Quad sums = sums_of_four(x + k);
       if constexpr (native_lanes == 4) {
-        to[k / 4] = (NativeF)sums;
+        to[k / 4] = (Part)sums;
       } else {
         using Pair = Wide<2>::F;
-        to[k / 2] = (NativeF)(Pair)__builtin_shufflevector(sums, sums, 0, 1);
-        to[k / 2 + 1] = (NativeF)(Pair)__builtin_shufflevector(sums, sums, 2, 3);
+        to[k / 2] = (Part)(Pair)__builtin_shufflevector(sums, sums, 0, 1);
+        to[k / 2 + 1] = (Part)(Pair)__builtin_shufflevector(sums, sums, 2, 3);
       }
     }
   }
