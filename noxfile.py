@@ -54,6 +54,13 @@ def versions(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def peers(session: nox.Session) -> None:
+    """Test with Lomas and ArviZ 1, each in an environment of its own, and the wheels of ``nox -s nightly -- wheel``."""
+    session.install("uv>=0.5")
+    session.run("python", "tools/check_peers.py", *session.posargs)
+
+
+@nox.session(default=False)
 def platforms(session: nox.Session) -> None:
     """Check with clang that the C++ of other platforms compiles."""
     session.run("python", "tools/check_platforms.py")

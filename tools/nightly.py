@@ -5,6 +5,7 @@ Every stage runs, whatever became of those before it; a summary comes last, and 
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -24,7 +25,11 @@ STAGES: dict[str, tuple[tuple[str, ...], ...]] = {
         (sys.executable, "-P", "-m", "mkdocs", "build", "--strict"),
         (sys.executable, "tools/site/browse.py"),
     ),
-    "wheel": ((sys.executable, "tools/check_wheel.py"), (sys.executable, "tools/check_versions.py")),
+    "wheel": (
+        (sys.executable, "tools/check_wheel.py"),
+        (sys.executable, "tools/check_versions.py"),
+        (sys.executable, "tools/check_peers.py"),
+    ),
     "platforms": ((sys.executable, "tools/check_platforms.py"),),
 }
 
@@ -37,6 +42,12 @@ def outcome(stage: str) -> str:
     return "failed" if any(codes) else "passed"
 
 
+def cpu_seconds() -> float:
+    """Return the processor time of all child processes that have ended."""
+    times = os.times()
+    return times.children_user + times.children_system
+
+
 def main(wanted: list[str]) -> int:
     """Run the stages that are named, or all."""
     unknown = [name for name in wanted if name not in STAGES]
@@ -46,9 +57,10 @@ def main(wanted: list[str]) -> int:
     lines = []
     for stage in wanted or STAGES:
         print(f"--- {stage}", flush=True)
-        started = time.perf_counter()
+        started, spent = time.perf_counter(), cpu_seconds()
         found = outcome(stage)
-        lines.append(f"{stage:12} {found} ({(time.perf_counter() - started) / 60:.0f} min)")
+        took, used = time.perf_counter() - started, cpu_seconds() - spent
+        lines.append(f"{stage:12} {found} ({took / 60:.0f} min, {used / 60:.0f} CPU minutes)")
     print("\n".join(["--- summary", *lines]), flush=True)
     return 1 if any(" failed (" in line for line in lines) else 0
 

@@ -2,7 +2,7 @@
 
 Every link within the site leads somewhere, nothing is loaded from another server, and, in a real browser, no page
 scrolls sideways at the width of a phone or of a desk, no page writes to the console, and search works from a folder.
-``--pictures FOLDER`` keeps pictures of some pages at both widths.
+``--pictures FOLDER`` keeps pictures of some pages at both widths, and what a printer would get, to be looked at.
 """
 
 from __future__ import annotations
@@ -25,11 +25,23 @@ from urllib.parse import unquote, urlsplit
 WIDTHS = (380, 1200)
 SHOWN = (
     "index.html",
+    "index.html?q=ledger",  # what a search finds
+    "install.html",
+    "quickstart.html",
     "choosing_a_sampler.html",
-    "privacy/mathematics.html",
+    "howto/regression.html",
+    "gallery/index.html",
+    "gallery/adult.html",
     "gallery/counts.html",
+    "gallery/digits.html",
+    "gallery/a_plan_that_says_no.html",
+    "privacy/mathematics.html",
+    "privacy/newton.html",
     "api/samplers.html",
+    "benchmarks.html",
+    "glossary.html",
 )
+PRINTED = ("quickstart.html", "gallery/counts.html", "privacy/newton.html", "api/samplers.html")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 PROBE = """<!doctype html><meta charset="utf-8"><title>probe</title><body><script>
 const pages = %s, widths = %s, found = [];
@@ -157,20 +169,35 @@ def seen(browser: str, site: Path, pages: dict[Path, Links]) -> Iterator[str]:
 
 
 def pictures(browser: str, site: Path, folder: Path) -> None:
-    """Keep pictures of some pages."""
+    """Keep pictures of some pages, and some as they are printed."""
     folder.mkdir(parents=True, exist_ok=True)
+    waits = "--virtual-time-budget=5000"
     for page in SHOWN:
         for width in WIDTHS:
             # A window is never narrower than 500 px, so a narrow page is shown in a frame.
             with tempfile.TemporaryDirectory() as made:
                 frame = Path(made) / "frame.html"
-                address = (site / page).as_uri()
                 frame.write_text(
-                    f'<body style="margin:0"><iframe src="{address}" style="width:{width}px;height:1600px;border:0">'
+                    f'<body style="margin:0"><iframe src="{address(site, page)}" '
+                    f'style="width:{width}px;height:1600px;border:0">'
                 )
-                picture = folder / f"{page.replace('/', '_').removesuffix('.html')}_{width}.png"
+                picture = folder / f"{file_name(page)}_{width}.png"
                 size = f"--window-size={max(width, 500)},1600"
-                browse(browser, frame.as_uri(), f"--screenshot={picture}", size, "--virtual-time-budget=5000")
+                browse(browser, frame.as_uri(), f"--screenshot={picture}", size, waits)
+    for page in PRINTED:
+        paper = folder / f"{file_name(page)}.pdf"
+        browse(browser, address(site, page), f"--print-to-pdf={paper}", "--no-pdf-header-footer", waits)
+
+
+def address(site: Path, page: str) -> str:
+    """Return where a browser finds a page of the folder, with what is searched for."""
+    name, _, asked = page.partition("?")
+    return (site / name).as_uri() + (f"?{asked}" if asked else "")
+
+
+def file_name(page: str) -> str:
+    """Return a name for the picture of a page."""
+    return re.sub(r"\W+", "_", page.replace(".html", ""))
 
 
 def main() -> int:
