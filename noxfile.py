@@ -42,9 +42,12 @@ def models(session: nox.Session) -> None:
     """Test models in numba, PyMC and PyTorch, whose packages are too large for the extra test."""
     session.install(".[numpyro,pymc]", "numba", "pytest>=8", "pytest-xdist>=3.5", "hypothesis>=6")
     session.install("torch==2.13.0+cpu", "--extra-index-url", "https://download.pytorch.org/whl/cpu")
-    session.run(
-        "pytest", "tests/unit/models/own", "tests/neighbours/test_own_models.py", "-k", "numba or pymc or torch"
+    tests = (
+        "tests/unit/models/own",
+        "tests/neighbours/test_own_models.py",
+        "tests/unit/running/test_python_threads.py",
     )
+    session.run("pytest", *tests, "-k", "numba or pymc or torch")
 
 
 @nox.session(default=False)
