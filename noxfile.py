@@ -94,7 +94,7 @@ def lint(session: nox.Session) -> None:
     session.run("ruff", "format", "--check", ".")
     session.run("mypy")
     sources = session.run("git", "ls-files", "csrc/*.hpp", "csrc/*.cpp", external=True, silent=True)
-    session.run("clang-format", "--dry-run", "--Werror", *str(sources).split())
+    session.run("clang-format", "--dry-run", "--Werror", *str(sources).split(), log=False)
 
 
 @nox.session(tags=["ci"])
@@ -103,7 +103,7 @@ def review(session: nox.Session) -> None:
     session.install(*nox.project.dependency_groups(nox.project.load_toml("pyproject.toml"), "review"))
     session.run("repo-review", ".")
     listed = session.run("git", "ls-files", external=True, silent=True)
-    session.run("codespell", *str(listed).split())
+    session.run("codespell", *str(listed).split(), log=False)
     session.run("zizmor", "--offline", ".github/workflows")
 
 

@@ -45,6 +45,12 @@ def test_formulas_are_found_and_prose_is_not(sentence, expected):
     assert [sentence[start:end] for start, end, _ in loaded().formulas(sentence)] == expected
 
 
+def test_scripts_are_kept_from_being_emphasis_and_tex_is_left_alone():
+    plain = "the sums a_k and b_k of $\\theta_k$ and\n\n$$\n\\sum_i g_i(\\theta_k)\n$$\n\nand c_k"
+    made = loaded().displayed(plain)
+    assert made == plain.replace(" a_k", r" a\_k").replace("b_k", r"b\_k").replace("c_k", r"c\_k")
+
+
 def test_scripts_roots_and_greek_letters_are_typeset():
     made = loaded().typeset("<p>sqrt(d)/2 times mu_k^2 &lt;= 2^-63 in <code>mu_k</code></p>")
     assert "<msqrt><mi>d</mi></msqrt>" in made

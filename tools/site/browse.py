@@ -1,8 +1,8 @@
 """Look at the built site as a reader does: ``python tools/site/browse.py [site]``, after ``mkdocs build --strict``.
 
-Every link within the site leads somewhere, nothing is loaded from another server, and, in a real browser, no page
-scrolls sideways at the width of a phone or of a desk, no page writes to the console, and search works from a folder.
-``--pictures FOLDER`` keeps pictures of some pages at both widths, and what a printer would get, to be looked at.
+Every link within the site leads somewhere, nothing comes from another server, no formula shows its source, and, in a
+real browser, no page scrolls sideways at the width of a phone or of a desk, no page writes to the console, and search
+works from a folder. ``--pictures FOLDER`` keeps pictures of some pages at both widths, and of paper, to be looked at.
 """
 
 from __future__ import annotations
@@ -117,6 +117,15 @@ def dead_links(pages: dict[Path, Links]) -> Iterator[str]:
                 yield f"{path.name}: {link} (no such place)"
 
 
+def raw_formulas(pages: dict[Path, Links]) -> Iterator[str]:
+    """Yield each page with a formula that shows TeX instead of what it means: an underscore, a backslash."""
+    for path in pages:
+        formulas = re.findall(r"<math.*?</math>", path.read_text(encoding="utf-8"), re.DOTALL)
+        shown = [text for formula in formulas for text in re.findall(r">([^<]+)<", formula)]
+        if any(mark in text for text in shown for mark in ("&#x0005F;", "_", "\\")):
+            yield f"{path.name}: a formula shows its source"
+
+
 class Quiet(http.server.SimpleHTTPRequestHandler):
     """A server of one folder that logs nothing."""
 
@@ -208,7 +217,7 @@ def main() -> int:
     arguments = parser.parse_args()
     site = arguments.site.resolve()
     pages = read(site)
-    wrong = [*dead_links(pages)] or ([] if pages else [f"{site} has no pages"])
+    wrong = [*dead_links(pages), *raw_formulas(pages)] or ([] if pages else [f"{site} has no pages"])
     browser = next((found for name in BROWSERS if (found := shutil.which(name))), None)
     if browser is None:
         print("not looked at in a browser: there is no chromium (Debian: apt-get install chromium)")

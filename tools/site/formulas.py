@@ -18,7 +18,9 @@ SKIPPED = {"code", "pre", "script", "style", "svg", "math", "a", "h1", "h2", "h3
 
 TAG = re.compile(r"(<[^>]+>)")
 DISPLAY = re.compile(r"(?<=\n\n)((?: {4,}(?!python |pip |pytest ).*\n)+)(?=\n|\Z)")
-CODE = re.compile(r"(^```.*?^```|`[^`\n]*`|<div class=.formula.*?</div>|\]\([^)]*\))", re.MULTILINE | re.DOTALL)
+CODE = re.compile(
+    r"(^```.*?^```|`[^`\n]*`|<div class=.formula.*?</div>|\]\([^)]*\)|\$\$.*?\$\$|\$[^$]*\$)", re.MULTILINE | re.DOTALL
+)  # what is left as it is: code, formulas that are typeset already or are TeX, and the targets of links
 SCRIPT = re.compile(r"(?<=[A-Za-z')])_(?=[A-Za-z0-9{(])")
 START = re.compile(r"(?<![A-Za-z0-9_.'/\\-])(?=[A-Za-z0-9(\[|])|(?<![A-Za-z0-9_.'/)\]-])-(?=[A-Za-z0-9(])")
 BARE = re.compile(r"[A-Za-z](?:\s[A-Za-z])*|\d[\d.,]*(?:e-?\d+)?|\(\w\)|\[\w\]")
