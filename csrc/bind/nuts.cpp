@@ -99,13 +99,13 @@ py::tuple density_at(const RowsArray& rows, int columns, bool has_target, const 
   if (tiles) copy = make_tiles(target.model, target.records);
   require(threads >= 1, "threads must be positive");
   LogDensity density(target, tempering_of(weight, prior_weight, loglik_range));
-  std::vector<double> slopes(static_cast<size_t>(threads) * LogDensity::workspace(target));
+  std::vector<DensityWorkspace> own(static_cast<size_t>(threads), DensityWorkspace(target.model));
   std::vector<double> gradient(theta.size());
   const Stop never;
   Team team(records.n, density_block, threads, never);
   double value = 0.0;
   const auto leader = [&] {
-    value = density(theta, gradient, team, slopes.data());
+    value = density(theta, gradient, team, own.data());
     team.dismiss();
   };
   with_team(threads, leader, [&](int thread) { team.work(thread); });

@@ -100,14 +100,14 @@ class BoundShardSums {
     return out;
   }
 
-  Array density(const Array& thetas, std::array<double, 2> loglik_range, int threads) {
+  Sums density(const Array& thetas, std::array<double, 2> loglik_range, int threads) {
     const py::ssize_t count = rows_of(thetas);
     target_->require_single_records();
     target_->require_gradient();
     target_->require_no_network();
     require(loglik_range[0] <= 0 && loglik_range[1] >= 0, "loglik_range must hold zero");
-    Array out({count, thetas.shape(1) + 1});
-    double* to = out.mutable_data();
+    Sums out({count, thetas.shape(1) + 1, static_cast<py::ssize_t>(exact_width)});
+    int64_t* to = out.mutable_data();
     const Turn turn(turns_);
     py::gil_scoped_release nogil;
     sums_.density(thetas.data(), count, {loglik_range[0], loglik_range[1]}, usable(threads), to);
@@ -128,6 +128,16 @@ class BoundShardSums {
   Turns turns_;
 };
 
+// The doubles of exact sums, each rounded once.
+py::array_t<double> doubles_of(const Sums& digits) {
+  require(digits.ndim() == 2 && digits.shape(1) == static_cast<py::ssize_t>(exact_width),
+          "digits must have a row per sum");
+  py::array_t<double> out(digits.shape(0));
+  for (py::ssize_t k = 0; k < digits.shape(0); ++k)
+    out.mutable_at(k) = rounded(digits.data(k, 0), 0, exact_digits - 1);
+  return out;
+}
+
 }  // namespace
 
 }  // namespace pydpmc
@@ -135,6 +145,9 @@ class BoundShardSums {
 void bind_shard_sums(py::module_& m) {
   using namespace pydpmc;
   using Shard = BoundShardSums;
+  m.attr("density_block") = density_block;
+  m.attr("exact_width") = exact_width;
+  m.def("doubles_of", &doubles_of, py::arg("digits"));
   py::class_<Shard>(m, "ShardSums",
                     "Exact sums over the records of a shard. Not private: noise is added once, "
                     "to the sums over all shards.")

@@ -30,17 +30,16 @@ void NutsRun::advance(int64_t steps, int threads) {
   if (stop_.requested()) return;
   start_steps();
   threads = std::clamp(threads, 1, most_threads);
-  slopes_.resize(static_cast<size_t>(threads) * LogDensity::workspace(target_));
+  while (workspaces_.size() < static_cast<size_t>(threads)) workspaces_.emplace_back(target_.model);
   for_each_chain(static_cast<int64_t>(chains_.size()), target_.records.n, density_block, threads, true, stop_,
                  [&](uint32_t id, Team& team, int first_thread) {
                    NutsChain& chain = *chains_[id];
-                   double* slopes =
-                       slopes_.data() + static_cast<size_t>(first_thread) * LogDensity::workspace(target_);
+                   DensityWorkspace* own = workspaces_.data() + first_thread;
                    // A trajectory ends where the density is NaN.
                    const auto density = [&](const Vector& theta, Vector& gradient) noexcept {
                      if (stop_.requested()) return std::numeric_limits<double>::quiet_NaN();
                      ++chain.statistics.gradients;
-                     return chain.density(theta, gradient, team, slopes);
+                     return chain.density(theta, gradient, team, own);
                    };
                    advance_chain(chain, id, steps, density);
                  });

@@ -93,8 +93,8 @@ class NutsRun {
   std::vector<double> tiles_;
   int64_t done_ = 0;
   Stop stop_;
-  std::vector<NutsStatistics> before_;  // what a chunk of steps that is dropped goes back to
-  std::vector<double> slopes_;          // one workspace per thread
+  std::vector<NutsStatistics> before_;        // what a chunk of steps that is dropped goes back to
+  std::vector<DensityWorkspace> workspaces_;  // one per thread
 };
 
 }  // namespace pydpmc

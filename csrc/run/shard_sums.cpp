@@ -73,16 +73,15 @@ void ShardSums::ratio(const double* states, int64_t count, const Grid& grid, int
 }
 
 void ShardSums::density(const double* thetas, int64_t count, const LoglikRange& range, int threads,
-                        double* out) const {
-  const size_t dim = static_cast<size_t>(target_.model.dim), workspace = LogDensity::workspace(target_);
-  std::vector<LogDensity> densities(static_cast<size_t>(count), LogDensity(target_, {1.0, 1.0, range}));
-  std::vector<double> slopes(static_cast<size_t>(threads) * workspace);
+                        int64_t* out) const {
+  const size_t dim = static_cast<size_t>(target_.model.dim);
+  const LogDensity density(target_, {1.0, 1.0, range});
+  std::vector<DensityWorkspace> workspaces(static_cast<size_t>(threads), DensityWorkspace(target_.model));
   for_each_chain(count, target_.records.n, density_block, threads, true, never,
                  [&](uint32_t id, Team& team, int first_thread) {
-                   const double* sums =
-                       densities[id].sums(thetas + id * dim, team,
-                                          slopes.data() + static_cast<size_t>(first_thread) * workspace);
-                   std::copy_n(sums, dim + 1, out + id * (dim + 1));
+                   const std::vector<int64_t>& found =
+                       density.sums(thetas + id * dim, team, workspaces.data() + first_thread).digits();
+                   std::copy(found.begin(), found.end(), out + id * found.size());
                  });
 }
 

@@ -29,9 +29,10 @@ class ShardSums {
   // Sums of clipped ratios from each state to its proposal; states and proposals alternate.
   void ratio(const double* states, int64_t count, const Grid& grid, int threads, RatioSum* out) const;
 
-  // Sums of log-likelihoods and gradients at `count` thetas, 1 + dim doubles each, in an order that the
-  // number of records alone decides.
-  void density(const double* thetas, int64_t count, const LoglikRange& range, int threads, double* out) const;
+  // Sums of log-likelihoods and gradients of blocks of density_block records at `count` thetas: 1 + dim sums
+  // each, of exact_width digits.
+  void density(const double* thetas, int64_t count, const LoglikRange& range, int threads,
+               int64_t* out) const;
 
   const Target& target() const { return target_; }
   size_t released() const { return released_; }

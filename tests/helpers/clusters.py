@@ -26,13 +26,13 @@ ALL_RECORDS = {  # what reads all records, whose draws are the same for every nu
     "Newton": dp.Newton(),
     "Hybrid": dp.Hybrid(dp.Newton(), dp.SGLD(steps=5, sampling="full")),
     "ConjugateSample": dp.ConjugateSample(draws=3),
+    "NUTS": dp.NUTS(draws=4, warmup=20),
 }
-OF_CELLS = {  # what depends on the cells, by their samples or because it adds doubles cell by cell
+OF_CELLS = {  # what depends on the cells, by their samples
     "SGLD, samples": dp.SGLD(steps=12, sampling="poisson", batch_size=90),
     "SGHMC, samples": dp.SGHMC(steps=12, sampling="poisson", batch_size=90),
     "SGNHT, samples": dp.SGNHT(steps=12, sampling="poisson", batch_size=90),
     "DPVI, samples": dp.DPVI(steps=12, sampling="poisson", batch_size=90),
-    "NUTS": dp.NUTS(draws=4, warmup=20),
 }
 EVERY = ALL_RECORDS | OF_CELLS
 SLOWEST = {"PosteriorSample": dp.PosteriorSample(draws=1)}  # thousands of steps of NUTS

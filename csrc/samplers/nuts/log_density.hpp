@@ -1,14 +1,17 @@
-// The log density of a tempered posterior and its gradient. Records are summed in blocks of fixed size and
-// the blocks in order, so that every bit is the same for any number of threads.
+// The log density of a tempered posterior and its gradient. Records are summed in blocks of fixed size, at
+// places that the table alone decides, and the blocks without rounding: every bit is the same for any number
+// of threads, and for records in several places.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
 
 #include "isa/dispatch.hpp"
 #include "models/target.hpp"
+#include "samplers/nuts/exact_sums.hpp"
 #include "threads/team.hpp"
 #include "threads/workspaces.hpp"
 
@@ -22,37 +25,43 @@ struct Tempering {
   LoglikRange range;
 };
 
+// What a thread needs to sum blocks of records.
+struct alignas(64) DensityWorkspace {
+  std::vector<double> slopes, block;
+  ExactSums sums;
+
+  explicit DensityWorkspace(const ModelSpec& model)
+      : slopes(slopes_size(model)),
+        block(static_cast<size_t>(model.dim) + 1),
+        sums(static_cast<size_t>(model.dim) + 1) {}
+};
+
 class LogDensity {
  public:
   LogDensity(const Target& target, const Tempering& tempering)
-      : target_(target),
-        tempering_(tempering),
-        stride_(static_cast<size_t>(target.model.dim) + 1),
-        blocks_(static_cast<size_t>((target.records.n + density_block - 1) / density_block)),
-        partial_(stride_ * blocks_),
-        scratch_(stride_) {}
+      : target_(target), tempering_(tempering), scratch_(static_cast<size_t>(target.model.dim) + 1) {}
 
-  static size_t workspace(const Target& target) { return slopes_size(target.model); }
-
-  // Returns the log density up to a constant. `slopes` holds a workspace for each thread of the team, whose
+  // Returns the log density up to a constant. `own` holds a workspace for each thread of the team, whose
   // blocks have density_block records.
   double operator()(const std::vector<double>& theta, std::vector<double>& gradient, Team& team,
-                    double* slopes) noexcept {
-    return tempered(theta, sums(theta.data(), team, slopes), gradient);
+                    DensityWorkspace* own) noexcept {
+    if (target_.records.n <= density_block)  // one block is its own sum
+      sum_block(theta.data(), 0, target_.records.n, own[0]);
+    else
+      sums(theta.data(), team, own).round(own[0].block.data());
+    return tempered(theta, own[0].block.data(), gradient);
   }
 
   // The sums over all records: of log-likelihoods, then of the coordinates of their gradients.
-  const double* sums(const double* theta, Team& team, double* slopes) noexcept {
+  const ExactSums& sums(const double* theta, Team& team, DensityWorkspace* own) const noexcept {
+    for (int k = 0; k < team.threads(); ++k) own[k].sums.clear();
     team.sum([&](int thread, int64_t begin, int64_t end) noexcept {
-      double* own = slopes + static_cast<size_t>(thread) * workspace(target_);
-      kernels_of(target_.model)
-          .log_density(target_.model, target_.records, theta, own, begin, end, tempering_.range,
-                       partial_.data() + static_cast<size_t>(begin / density_block) * stride_);
+      sum_block(theta, begin, end, own[thread]);
+      own[thread].sums.add(own[thread].block.data());
       return RatioSum{};
     });
-    for (size_t k = 1; k < blocks_; ++k)
-      for (size_t j = 0; j < stride_; ++j) partial_[j] += partial_[k * stride_ + j];
-    return partial_.data();
+    for (int k = 1; k < team.threads(); ++k) own[0].sums.add(own[k].sums);
+    return own[0].sums;
   }
 
   // The log density and its gradient from such sums, wherever they were taken.
@@ -66,10 +75,17 @@ class LogDensity {
   }
 
  private:
+  // As exact sums have it, what is not finite becomes NaN, and -0 becomes 0.
+  void sum_block(const double* theta, int64_t begin, int64_t end, DensityWorkspace& own) const noexcept {
+    kernels_of(target_.model)
+        .log_density(target_.model, target_.records, theta, own.slopes.data(), begin, end, tempering_.range,
+                     own.block.data());
+    for (double& x : own.block) x = x - x == 0.0 ? x + 0.0 : std::numeric_limits<double>::quiet_NaN();
+  }
+
   const Target& target_;
   Tempering tempering_;
-  size_t stride_, blocks_;
-  std::vector<double> partial_, scratch_;
+  std::vector<double> scratch_;
 };
 
 }  // namespace pydpmc

@@ -57,6 +57,7 @@ class Cluster:
         counts = [self._facts[cell][0] for cell in sorted(sources)]
         ends = list(accumulate(counts, initial=0))
         self._first, self.units = dict(zip(sorted(sources), ends[:-1], strict=True)), ends[-1]
+        self.firsts = ends[:-1]
 
     def start(self, make: MakeSums, task: Mapping[str, Any], keys: Sequence[bytes] | None) -> Any:
         """Prepare all cells for a run; `make` is what a worker makes of a cell."""

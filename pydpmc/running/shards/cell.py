@@ -15,7 +15,7 @@ from ...data.data import Data
 from ...samplers.base import batch_arguments
 from ...samplers.batches.gap_tables import most_members
 from ...samplers.conjugate.noised_sums import exact_sum
-from .exact_doubles import digits_of
+from .seams import WithSeams
 
 Sums = npt.NDArray[np.int64]
 BLOCK = 4096
@@ -32,13 +32,20 @@ class CellSums:
     task
         What will be asked: its ``kind``, the model's public facts (``target``), and the numbers of a query. ``key`` is
         the sampling key of this cell.
+    first_unit
+        The place of its first unit in the table.
     """
 
-    def __init__(self, data: Data, task: Mapping[str, Any]) -> None:
+    def __init__(self, data: Data, task: Mapping[str, Any], first_unit: int = 0) -> None:
         self._data = data
         self._task, self._kind = task, task["kind"]
         if self._kind == "statistics":
             return
+        if self._kind == "density":
+            self._blocks = WithSeams(data, first_unit)
+            if self._blocks.whole is None:
+                return
+            self._data = self._blocks.whole
         target = task["target"]
         if self._kind == "look":
             self._looks = _core.NewtonRun(
@@ -70,11 +77,18 @@ class CellSums:
         if self._kind == "ratio":
             return self._shard.ratio(wanted["states"], **self._task["grid"], threads=threads)
         if self._kind == "density":
-            found = self._shard.density(wanted["thetas"], loglik_range=self._task["loglik_range"], threads=threads)
-            return digits_of(found)
+            return self._density(wanted, threads)
         if self._kind == "look":
             return self._looks.sums(**wanted, threads=threads, block=BLOCK)
         return self._statistics()
+
+    def _density(self, wanted: Mapping[str, Any], threads: int) -> Sums:
+        if "rows" in wanted:
+            return self._blocks.rows(wanted["rows"])
+        thetas = wanted["thetas"]
+        if self._blocks.whole is None:
+            return np.zeros((len(thetas), thetas.shape[1] + 1, _core.exact_width), dtype=np.int64)
+        return self._shard.density(thetas, loglik_range=self._task["loglik_range"], threads=threads)
 
     def _start_queries(self, query: Mapping[str, Any]) -> None:
         facts = dict(query)
@@ -106,7 +120,7 @@ def _gaps(rate: float) -> Any:
 def cell_sums(data: Data, task: Mapping[str, Any], first_unit: int, key: bytes | None) -> CellSums:
     """Return the sums over a cell whose first unit has this place in the table."""
     read = changed(data, task["changes"], first_unit)
-    return CellSums(read, task if key is None else {**task, "key": key})
+    return CellSums(read, task if key is None else {**task, "key": key}, first_unit)
 
 
 def _rows(data: Data) -> dict[str, Any]:

@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from ... import _core
 from ...errors import InvalidArgument
 from .cell import Sums, cell_sums
 from .nuts import NutsSteps
+from .seams import Seams
 
 HEADROOM = 2.0**61
 KNOWN = {"columns", "has_target", "model", "intercept", "constants", "prior", "group_start", "squares", "weights"}
@@ -28,6 +30,7 @@ class Cells(Protocol):
 
     cells: int
     units: int
+    firsts: list[int]  # the place of the first unit of each cell that has one
 
     def start(self, make: Any, task: Mapping[str, Any], keys: Sequence[bytes] | None) -> Session:
         """Prepare all cells for a run."""
@@ -46,6 +49,20 @@ class ShardTarget:
         self.changes = getattr(rows, "changes", ())
         self.of_core = _core.Target(**self._facts)
         self.public = {name: facts[name] for name in ("model", "intercept", "constants", "prior")}
+
+    @property
+    def template(self) -> npt.NDArray[Any]:
+        """A row that counts for nothing, of the type and width of all rows."""
+        return np.asarray(self._facts["rows"])
+
+    def over(self, rows: npt.NDArray[Any]) -> Any:
+        """Return the same target over other rows, as the model reads them."""
+        shape = {name: self._facts[name] for name in ("columns", "has_target")}
+        return _core.Target(rows=rows, **shape, **self.public)
+
+    def read_of(self, units: int) -> int:
+        """Return how many of all units are read."""
+        return min([units, *(int(value) for name, value in self.changes if name == "first")])
 
     def with_squares(self, squares: Any) -> ShardTarget:
         """Return itself: cells have norms of their own."""
@@ -95,8 +112,7 @@ class ShardedCore:
         run = _core.LangevinHalves(target.of_core, chains, **options)
         grid = {"clip": options["clip"], "per_unit": 1.0 / options["gradient_unit"]}
         # No more records are summed than were declared, so the refusal tells nothing of a private number.
-        summed = min([self._cells.units, *(value for name, value in target.changes if name == "first")])
-        if not summed * options["clip"] * grid["per_unit"] < HEADROOM:
+        if not target.read_of(self._cells.units) * options["clip"] * grid["per_unit"] < HEADROOM:
             raise InvalidArgument("clip over gradient_unit overflows a 64-bit sum")
         session = self._cells.start(cell_sums, _task("gradient", target, grid=grid), None)
         return StepRun(run, session, lambda: {"thetas": run.wanted()}, self._cells.units)
@@ -126,7 +142,9 @@ class ShardedCore:
         """Return a run of NUTS."""
         run = _core.NutsRun(target.of_core, chains, **options)
         task = _task("density", target, loglik_range=options["loglik_range"])
-        return NutsSteps(run, self._cells.start(cell_sums, task, None), len(chains.init))
+        session = self._cells.start(cell_sums, task, None)
+        seams = Seams(session, target, self._cells.firsts, target.read_of(self._cells.units))
+        return NutsSteps(run, session, seams, task, len(chains.init))
 
     def statistics_sum(self, settings: Any, rows: Any, unit: float) -> Sums:
         """Return the exact sums of a conjugate run."""

@@ -18,6 +18,7 @@ class LocalCells:
     def __init__(self, data: Data) -> None:
         self._data = data
         self.cells, self.units = data._cells, data.public.n
+        self.firsts = [low for low, high in cuts(self.units, self.cells) if low < high]
 
     def start(self, make: Any, task: Mapping[str, Any], keys: Sequence[bytes] | None) -> LocalSession:
         """Prepare all cells for what will be asked."""

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ...errors import ClusterError
-from .exact_doubles import DIGITS, doubles_of
+from ... import _core
 
 if TYPE_CHECKING:
     from .core import Session
+    from .seams import Seams
 
 Floats = npt.NDArray[np.float64]
 
@@ -22,8 +22,8 @@ Floats = npt.NDArray[np.float64]
 class NutsSteps:
     """Has the methods of ``_core.NutsRun``; its densities come from cells."""
 
-    def __init__(self, run: Any, session: Session, chains: int) -> None:
-        self._run, self._session, self._chains = run, session, chains
+    def __init__(self, run: Any, session: Session, seams: Seams, task: Mapping[str, Any], chains: int) -> None:
+        self._run, self._session, self._seams, self._task, self._chains = run, session, seams, task, chains
 
     def advance(self, steps: int, threads: int, block: int) -> None:
         """Make steps of all chains, a thread for each, most of which wait."""
@@ -43,10 +43,9 @@ class NutsSteps:
         self._run.finish_steps(steps)
 
     def _densities(self, thetas: Floats, threads: int) -> Floats:
-        digits = self._session.ask({"thetas": thetas}, threads)
-        if digits.shape != (len(thetas), thetas.shape[1] + 1, DIGITS + 1):
-            raise ClusterError("sums do not have the shape of what was wanted")
-        return doubles_of(digits)
+        whole = self._session.ask({"thetas": thetas}, threads)
+        digits = self._seams.added_to(whole, thetas, threads, self._task)
+        return _core.doubles_of(digits.reshape(-1, _core.exact_width)).reshape(digits.shape[:2])
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._run, name)

@@ -51,12 +51,12 @@ def test_a_posterior_sample_in_cells():
     plan = clusters.plan_of(memory, "PosteriorSample")
     alone = clusters.draws(plan, memory)
     np.testing.assert_array_equal(clusters.draws(plan, mapped), alone)
-    found = clusters.draws(plan, memory.in_cells(3))
-    np.testing.assert_array_equal(clusters.draws(plan, mapped.in_cells(3)), found)
+    np.testing.assert_array_equal(clusters.draws(plan, memory.in_cells(3)), alone)
+    np.testing.assert_array_equal(clusters.draws(plan, mapped.in_cells(3)), alone)
 
 
-@pytest.mark.parametrize("sampler", ["SGLD, samples", "SGHMC, samples", "DPVI, samples", "NUTS"])
-def test_samples_and_sums_of_doubles_belong_to_cells(sampler):
+@pytest.mark.parametrize("sampler", ["SGLD, samples", "SGHMC, samples", "DPVI, samples"])
+def test_samples_belong_to_cells(sampler):
     memory, mapped = both("float32")
     plan = clusters.plan_of(memory, sampler)
     one = clusters.draws(plan, memory)
@@ -67,8 +67,6 @@ def test_samples_and_sums_of_doubles_belong_to_cells(sampler):
         np.testing.assert_array_equal(clusters.draws(plan, mapped.in_cells(cells)), found)
         assert not any(np.array_equal(found, other) for other in seen)
         seen.append(found)
-    if sampler == "NUTS":  # the same trajectories, but for the rounding of sums
-        np.testing.assert_allclose(seen[1:], [one] * 3, rtol=1e-6)
 
 
 def test_groups_stay_whole():
