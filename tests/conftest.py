@@ -1,12 +1,44 @@
-"""What the tests share: one fixed source of test data, and a fixture that restores the instruction set."""
+"""What the tests share: fixed sources of test data and of keys, and a fixture that restores the instruction set."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import numpy as np
 import pytest
+from keyed_runs import TestKeys
 
 from pydpmc import _core
 from pydpmc.planning.helps import refuse_hopeless
+
+KEYS = TestKeys()
+
+
+def _keyed_by(item: pytest.Item) -> str | None:
+    unkeyed = any(item.get_closest_marker(name) for name in ("slow", "os_key"))
+    return None if unkeyed else item.nodeid
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    with KEYS.named(_keyed_by(item)):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(
+    fixturedef: pytest.FixtureDef[object], request: pytest.FixtureRequest
+) -> Generator[None, object, object]:
+    """Key what is shared by tests by its own name: which test asks for it first is a matter of scheduling."""
+    if fixturedef.scope == "function":
+        return (yield)
+    with KEYS.named(f"{fixturedef.baseid} {fixturedef.argname} {getattr(request, 'param_index', 0)}"):
+        return (yield)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _keyed_runs() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        KEYS.replace_in(patch)
+        yield
 
 
 @pytest.fixture

@@ -115,6 +115,7 @@ def test_what_cells_cannot_do_is_refused(sampler, words):
         plan.run(memory.in_cells(2), progress=False, anyway=True)
 
 
+@pytest.mark.os_key  # a run without a seed is one of those that are compared
 def test_keys_of_cells_do_not_tell_the_key_of_the_noise():
     target = _core.Target(
         rows=np.zeros((1, 1)),
