@@ -29,8 +29,8 @@ coefficients less their mean over classes. `linear` has a prior of sigma away fr
 expected error in units of the posterior without privacy is infinite for noise that does not follow sigma.
 
 {far}The planner decides by the error if the truth is twice as far from the prior's centre as the
-prior expects, and truths here are drawn from the prior: where a choice is not within 25 % of the best, it is `DPVI` in
-place of a `Newton` that leans on the prior ([choosing_a_sampler.md](choosing_a_sampler.md)).
+prior expects, and truths here are drawn from the prior: where a choice is not the best of its setting, it may
+be `DPVI` in place of a `Newton` that leans on the prior ([choosing_a_sampler.md](choosing_a_sampler.md)).
 
 """
 

@@ -109,7 +109,7 @@ def _check_levels(study: Study, data: Data, epsilon: float, adjacency: str, ledg
 def _check_outputs(study: Study, overwrite: bool) -> None:
     """Refuse outputs that cannot be written, before any budget is spent."""
     if "posterior" not in study.output:
-        raise study.file.error("posterior must be given: the file that will hold the draws", "output")
+        raise study.file.error("[output] posterior must be given: the file that will hold the draws", "output")
     for kind, suffixes in SUFFIXES.items():
         if kind not in study.output:
             continue

@@ -20,7 +20,7 @@ KINDS = (*FIRST, *(kind for kind in samplers.ALL if kind not in FIRST))
 PATIENCE, PER_DECADE = 30.0, 0.15  # a run ten times as long must be 15 % better
 LEANS = 4.0 / 3.0  # error beyond the prior over that within it
 MOSTLY_NOISE = 2.0  # variance over that without privacy
-TIE = 0.02  # what intervals that are twice as wide as they need be count, where something else is compared
+TIE = 0.05  # what intervals that are twice as wide as they need be count, where something else is compared
 
 
 @dataclass(frozen=True)

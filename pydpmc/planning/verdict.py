@@ -48,7 +48,8 @@ def _usefulness(outlook: Mapping[str, Any]) -> Usefulness:
     if outlook.get("is_chain") and effective is not None and effective < FEWEST_DRAWS:
         return Usefulness("do not use", f"the chain can make about {max(effective, 1.0):.2g} effective draws")
     if error is None:
-        return Usefulness("unknown", "a forecast needs declared bounds and a public number of records")
+        needs = "a built-in model, declared bounds and a public number of records"
+        return Usefulness("unknown", f"a forecast needs {needs}; rehearse the plan")
     far_error = outlook.get("far_error") or 1e300
     if (
         prior_error is not None

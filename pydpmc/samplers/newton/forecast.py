@@ -14,11 +14,13 @@ if TYPE_CHECKING:
 
 USED = 0.85  # of mu^2, by looks near enough to the optimum to be pooled
 ROUNDS = 60
+PRIVATE_SIZE = "the number of records (or the sum of their weights) is private; pass public_n to Data"
+OWN_CODE = "nothing is known of the curvature of your model; plan.rehearse() tries it on made-up records"
 
 
 @dataclass(frozen=True)
 class NewtonForecast:
-    """The forecast width of an interval; None where the number of records is private.
+    """The forecast width of an interval; None where too little is public.
 
     Attributes
     ----------
@@ -30,6 +32,10 @@ class NewtonForecast:
         Share of the posterior's precision that is the prior's.
     signal
         Curvature of a direction over the noise on the gradient; below 1 the looks say little.
+    clipped_at_most
+        Share of records whose terms may be clipped.
+    why_none
+        Why there is no forecast.
     """
 
     width: float | None
@@ -37,16 +43,12 @@ class NewtonForecast:
     of_prior: float | None
     signal: float | None
     clipped_at_most: float = 0.0
+    why_none: str = ""
 
     def rows(self) -> list[tuple[str, str]]:
         """Return the lines of the plan's page."""
         if self.width is None or self.spread is None:
-            return [
-                (
-                    "forecast",
-                    "none: the number of records (or the sum of their weights) is private; pass public_n to Data",
-                )
-            ]
+            return [("forecast", f"none: {self.why_none}")]
         return []
 
     def advice(self, private: bool) -> list[str]:
@@ -56,8 +58,10 @@ class NewtonForecast:
 
 def forecast_of(settings: NewtonSettings) -> NewtonForecast:
     """Return the forecast of these settings: all looks as one at the truth, features spread evenly within bounds."""
-    if settings.n is None or (isinstance(settings.model, OwnModel) and not settings.family.curvature):
-        return NewtonForecast(None, None, None, None)
+    if settings.n is None:
+        return NewtonForecast(None, None, None, None, why_none=PRIVATE_SIZE)
+    if isinstance(settings.model, OwnModel) and not settings.family.curvature:
+        return NewtonForecast(None, None, None, None, why_none=OWN_CODE)
     family, dim = settings.family, settings.coefficients
     mu = settings.estimating_mu * math.sqrt(USED)
     sigma, tau = settings.noise(mu)
