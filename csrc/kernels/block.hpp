@@ -53,10 +53,11 @@ struct Block {
 template <class Model, class Scalar>
 PYDPMC_INLINE void predict_block(const Table<Scalar>& table, const Prepared& p,
                                  Block<Scalar>& block) noexcept {
+  const int64_t ahead = block.most * block.stride * static_cast<int64_t>(sizeof(Scalar));
   for (int r = 0; r < block.count; r += lanes) {
     Rows<Scalar> row;
     block.eight(r, row);
-    fetch_ahead(table, row[0]);
+    fetch_ahead(table, row[0], ahead);
     store(block.eta + r, predict<Model>(row, block.columns, p));
     if constexpr (Model::has_target)
       for (int k = 0; k < lanes; ++k) block.y[r + k] = target_of(row[k], block.columns);

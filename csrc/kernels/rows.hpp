@@ -69,11 +69,12 @@ PYDPMC_INLINE void consecutive_rows(const Table<Scalar>& table, int64_t i, int c
   for (int k = 0; k < lanes; ++k) row[k] = table.row(i + (k < count ? k : 0));
 }
 
-// Prefetches rows of 64 B to 1 kB in a pass over all records; beyond the end it has no effect. Shorter rows
-// arrive faster than they are processed, and for longer ones the hardware prefetcher is better.
+// Prefetches rows of 64 B to 1 kB in a pass over all records, `ahead` bytes from here; beyond the end it has
+// no effect. Shorter rows arrive faster than they are processed, and for longer ones the hardware prefetcher
+// is better.
 template <class Scalar>
-PYDPMC_INLINE void fetch_ahead(const Table<Scalar>& table, const Scalar* row) noexcept {
-  constexpr int64_t shortest = 64, longest = 1024, ahead = 4096, line = 64;  // bytes
+PYDPMC_INLINE void fetch_ahead(const Table<Scalar>& table, const Scalar* row, int64_t ahead = 4096) noexcept {
+  constexpr int64_t shortest = 64, longest = 1024, line = 64;  // bytes
   const int64_t size = table.stride * static_cast<int64_t>(sizeof(Scalar));
   if (size < shortest || size > longest) return;
   const char* first = reinterpret_cast<const char*>(row) + ahead;

@@ -27,17 +27,23 @@ struct LogisticRegression {
     return softplus_difference(sign * eta_now, sign * eta_next);
   }
 
-  PYDPMC_INLINE static Score score(F8 eta, F8 y, const Prepared&) noexcept {
-    return {y - logistic(eta), fill(0.0)};
+  // exp(-|eta|), from which the terms below follow.
+  PYDPMC_INLINE static Quotient odds(F8 eta) noexcept { return exp_minus_abs_nearly(eta); }
+
+  PYDPMC_INLINE static Score score(F8 eta, F8 y, const Quotient& odds) noexcept {
+    return {y - logistic(eta, odds), fill(0.0)};
   }
 
-  // loglik and score from one exponential, as |(1 - 2 y) eta| = |eta| for y = 0 and 1; the logarithm is left
-  // to the caller, who takes it of the product of several.
-  PYDPMC_INLINE static FactoredLoglik factored(F8 eta, F8 y, const Prepared&) noexcept {
-    const Quotient e = exp_minus_abs_nearly(eta);
-    const F8 total = e.above + e.below;
-    const F8 probability = select(eta > fill(0.0), e.below, e.above) / total;
-    return {0.0 - max(fill(0.0), (1.0 - 2.0 * y) * eta), {total, e.below}, {y - probability, fill(0.0)}};
+  PYDPMC_INLINE static Score score(F8 eta, F8 y, const Prepared&) noexcept {
+    return score(eta, y, odds(eta));
+  }
+
+  // loglik and score, as |(1 - 2 y) eta| = |eta| for y = 0 and 1; the logarithm is left to the caller, who
+  // takes it of the product of several.
+  PYDPMC_INLINE static FactoredLoglik factored(F8 eta, F8 y, const Quotient& odds) noexcept {
+    return {0.0 - max(fill(0.0), (1.0 - 2.0 * y) * eta),
+            {odds.above + odds.below, odds.below},
+            score(eta, y, odds)};
   }
 };
 

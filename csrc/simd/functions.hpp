@@ -88,7 +88,7 @@ PYDPMC_INLINE F8 log_from_one(F8 x) noexcept {
   typedef uint64_t Bits __attribute__((vector_size(native_lanes * 8)));
   F8 exponent, mantissa;
   for (int k = 0; k < parts; ++k) {
-    const Bits bits = (Bits)x.p[k], magic = (Bits)(NativeF{} + rounding_magic);
+    const Bits bits = (Bits)x.p[k], magic = (Bits)(every<NativeF>(rounding_magic));
     exponent.p[k] = (NativeF)((bits >> 52) - 1023 + magic) - rounding_magic;
     mantissa.p[k] = (NativeF)((bits & 0x000fffffffffffff) | 0x3ff0000000000000);  // in [1, 2)
   }
@@ -132,11 +132,22 @@ PYDPMC_INLINE Quotient exp_minus_abs_nearly(F8 x) noexcept {
   return scaled_power(power - (shifted - rounding_magic), shifted, odd, even);
 }
 
-// 1 / (1 + exp(-x)) to 4e-16; NaN stays NaN.
-PYDPMC_INLINE F8 logistic(F8 x) noexcept {
-  const Quotient e = exp_minus_abs_nearly(x);
-  return select(x > fill(0.0), e.below, e.above) / (e.above + e.below);
+// e.below where x > 0, e.above where x < 0; at zero they are equal, and if x is NaN either will do.
+PYDPMC_INLINE F8 by_sign(F8 x, const Quotient& e) noexcept {
+#if defined(__AVX2__) && !defined(__AVX512F__)
+  F8 found;  // by the sign bit, which saves a comparison
+  for (int k = 0; k < parts; ++k)
+    found.p[k] = (NativeF)_mm256_blendv_pd((__m256d)e.below.p[k], (__m256d)e.above.p[k], (__m256d)x.p[k]);
+  return found;
+#else
+  return select(x > fill(0.0), e.below, e.above);
+#endif
 }
+
+// 1 / (1 + exp(-x)) to 4e-16, from e = exp_minus_abs_nearly(x); NaN stays NaN.
+PYDPMC_INLINE F8 logistic(F8 x, const Quotient& e) noexcept { return by_sign(x, e) / (e.above + e.below); }
+
+PYDPMC_INLINE F8 logistic(F8 x) noexcept { return logistic(x, exp_minus_abs_nearly(x)); }
 
 // log(1 + exp(-|x|)) from exp(-|x|).
 PYDPMC_INLINE F8 log_one_plus(const Quotient& e) noexcept {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "simd/extremes.hpp"
 #include "simd/widen.hpp"
 
 PYDPMC_ISA_BEGIN
@@ -33,7 +34,7 @@ struct I8 {
 
 PYDPMC_INLINE F8 fill(double x) noexcept {
   F8 r;
-  for (int k = 0; k < parts; ++k) r.p[k] = NativeF{} + x;
+  for (int k = 0; k < parts; ++k) r.p[k] = every<NativeF>(x);
   return r;
 }
 
@@ -109,14 +110,13 @@ PYDPMC_INLINE unsigned bits_of(I8 mask) noexcept {
   return bits;
 }
 
-// b where a is NaN.
 PYDPMC_INLINE F8 max(F8 a, F8 b) noexcept {
-  for (int k = 0; k < parts; ++k) a.p[k] = a.p[k] > b.p[k] ? a.p[k] : b.p[k];
+  for (int k = 0; k < parts; ++k) a.p[k] = larger(a.p[k], b.p[k]);
   return a;
 }
 
 PYDPMC_INLINE F8 min(F8 a, F8 b) noexcept {
-  for (int k = 0; k < parts; ++k) a.p[k] = a.p[k] < b.p[k] ? a.p[k] : b.p[k];
+  for (int k = 0; k < parts; ++k) a.p[k] = smaller(a.p[k], b.p[k]);
   return a;
 }
 

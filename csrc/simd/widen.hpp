@@ -32,6 +32,12 @@ PYDPMC_INLINE Vector unaligned(const void* from) noexcept {
   return v;
 }
 
+// x in every lane. Nothing is computed: x - 0 is x, whereas 0 + x would be an addition because of -0.
+template <class Vector, class Number>
+PYDPMC_INLINE Vector every(Number x) noexcept {
+  return x - Vector{};
+}
+
 template <int width>
 PYDPMC_INLINE typename Wide<width>::F widen(const double* from) noexcept {
   return unaligned<typename Wide<width>::F>(from);

@@ -107,7 +107,7 @@ class LaneProducts {
   // The sum over lanes, which becomes zero.
   static int64_t take(double* from) noexcept {
     uint64_t total = 0;
-    const NativeU magic = (NativeU)(NativeF{} + rounding_magic);
+    const NativeU magic = (NativeU)(every<NativeF>(rounding_magic));
     UnalignedF* sum = reinterpret_cast<UnalignedF*>(from);
     const NativeU whole = (NativeU)(*sum + rounding_magic) - magic;
     for (int lane = 0; lane < native_lanes; ++lane) total += whole[lane];

@@ -76,7 +76,7 @@ PYDPMC_INLINE Vector after_one(Vector x) noexcept {
 template <class Model, class Scalar>
 PYDPMC_INLINE void write_long_root(const LookShape<Model>& shape, const Scalar* row, double factor,
                                    double* q) noexcept {
-  const NativeF scaled = NativeF{} + factor * unit_of<Scalar>;
+  const NativeF scaled = every<NativeF>(factor * unit_of<Scalar>);
   const auto write = [&](double* to, NativeF x) PYDPMC_LAMBDA {
     *reinterpret_cast<UnalignedF*>(to) = (scaled * x + rounding_magic) - rounding_magic;
   };

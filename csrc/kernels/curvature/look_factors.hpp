@@ -3,6 +3,7 @@
 
 #include "kernels/curvature/terms.hpp"
 #include "kernels/gradient/gradient_norm.hpp"
+#include "kernels/odds.hpp"
 
 PYDPMC_ISA_BEGIN
 
@@ -57,8 +58,14 @@ template <bool clips, class Model>
                                           const LookGrid& grid, double* first, double* root) noexcept {
   const TermBounds most = bounds_of(Model{}, p, grid.limits);
   uint64_t trusted = 0;
+  const Odds<Model> odds(of.eta, of.places);
   for (int r = 0; r < of.places; r += lanes) {
-    const Terms terms = terms_of(Model{}, load(of.eta + r), load(of.y + r), p, grid.limits);
+    const F8 eta = load(of.eta + r), y = load(of.y + r);
+    Terms terms;
+    if constexpr (has_odds<Model>)
+      terms = terms_of(Model{}, eta, y, odds.at(r));
+    else
+      terms = terms_of(Model{}, eta, y, p, grid.limits);
     const F8 row2 = load(of.row2 + r), zero = fill(0.0);
     F8 gradient = terms.r;
     LookFactors factors;

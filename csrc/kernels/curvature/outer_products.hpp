@@ -25,7 +25,7 @@ PYDPMC_INLINE NativeF everywhere(double x) noexcept { return x - NativeF{}; }
 
 // to[0 ..] += total, of integers below 2^51.
 PYDPMC_INLINE void add_whole(NativeF total, int64_t* to) noexcept {
-  const NativeU magic = (NativeU)(NativeF{} + rounding_magic);
+  const NativeU magic = (NativeU)(every<NativeF>(rounding_magic));
   UnalignedU* sums = reinterpret_cast<UnalignedU*>(to);
   *sums = *sums + ((NativeU)(total + rounding_magic) - magic);
 }

@@ -52,9 +52,14 @@ PYDPMC_INLINE F8 clamp(F8 x, double most) noexcept {
   return max(min(x, fill(most)), fill(-most)) + (x - x);  // x - x keeps a NaN
 }
 
-PYDPMC_INLINE Terms terms_of(LogisticRegression, F8 eta, F8 y, const Prepared&, const TermLimits&) noexcept {
-  const F8 p = logistic(eta);
+PYDPMC_INLINE Terms terms_of(LogisticRegression, F8 eta, F8 y, const Quotient& odds) noexcept {
+  const F8 p = logistic(eta, odds);
   return {y - p, p * (1.0 - p)};
+}
+
+PYDPMC_INLINE Terms terms_of(LogisticRegression model, F8 eta, F8 y, const Prepared&,
+                             const TermLimits&) noexcept {
+  return terms_of(model, eta, y, model.odds(eta));
 }
 
 PYDPMC_INLINE TermBounds bounds_of(LogisticRegression, const Prepared&, const TermLimits&) noexcept {

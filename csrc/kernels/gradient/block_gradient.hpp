@@ -3,6 +3,7 @@
 
 #include "kernels/block.hpp"
 #include "kernels/gradient/record.hpp"
+#include "kernels/odds.hpp"
 
 PYDPMC_ISA_BEGIN
 
@@ -23,7 +24,7 @@ PYDPMC_INLINE void add_strip(const Block<Scalar>& block, const double* factor, i
   for (int v = 0; v < vectors; ++v) total[v] = unaligned<U>(sums + v * width);
   const Scalar* row = block.first + j;
   for (int r = 0; r < block.count; ++r, row += block.stride) {
-    const F scale = F{} + factor[r];
+    const F scale = every<F>(factor[r]);
 #pragma GCC unroll 4
     for (int v = 0; v < vectors; ++v) total[v] += (U)(scale * widen<width>(row + v * width) + rounding_magic);
   }
@@ -76,8 +77,9 @@ template <class Model, class Scalar>
 PYDPMC_INLINE uint64_t block_factors(const Block<Scalar>& block, const Prepared& p, bool has_second,
                                      const GradientGrid& grid, BlockFactors& to) noexcept {
   uint64_t trusted = 0;
+  const Odds<Model> odds(block.eta, block.count);
   for (int r = 0; r < block.count; r += lanes) {
-    const Score score = Model::score(load(block.eta + r), load(block.y + r), p);
+    const Score score = odds.score(load(block.eta + r), load(block.y + r), r, p);
     const F8 second2 = has_second ? score.second * score.second : fill(0.0);
     const F8 scale = clipped_scale(load(to.row2 + r), score.first * score.first, second2, grid);
     store(to.first + r, score.first * scale);

@@ -32,7 +32,7 @@ template <class Scalar>
 PYDPMC_INLINE void add_row(int64_t* sums, const Scalar* row, const double* centre, double scale,
                            int columns) noexcept {
   scale *= unit_of<Scalar>;
-  const NativeF a = NativeF{} + scale;
+  const NativeF a = every<NativeF>(scale);
   int j = 0;
   for (; j + native_lanes <= columns; j += native_lanes) {
     const NativeF x = load_native(row + j);

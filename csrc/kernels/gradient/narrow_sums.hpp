@@ -14,7 +14,7 @@ struct FloatSums {
   uint32_t* partial;
   int64_t* sums;
   int columns, width;
-  int64_t rows = 0, kept = 0;
+  int64_t rows = 0;
 
   PYDPMC_INLINE FloatSums(float* scratch, int64_t* slope_sums, int count, int padded_count) noexcept
       : partial(reinterpret_cast<uint32_t*>(scratch)), sums(slope_sums), columns(count), width(padded_count) {
@@ -32,13 +32,10 @@ struct FloatSums {
 
   template <class Fetch>
   PYDPMC_INLINE void add8(const Rows<float>& row, const double* factor, const Fetch& fetch) noexcept {
+    Rows<float> from;
+    if (!rows_to_add(row, factor, from)) return;
     NarrowF scale[lanes];
-    NarrowU keep[lanes];  // nothing of a row with factor 0: infinity times 0 is no number
-    for (int r = 0; r < lanes; ++r) {
-      scale[r] = NarrowF{} + static_cast<float>(factor[r]);
-      keep[r] = NarrowU{} - static_cast<uint32_t>(factor[r] != 0.0);
-      kept += factor[r] != 0.0;
-    }
+    for (int r = 0; r < lanes; ++r) scale[r] = every<NarrowF>(static_cast<float>(factor[r]));
     for (int j = 0; j < width; j += narrow_lanes) {
       fetch(4, j);
       fetch(6, j);
@@ -47,7 +44,7 @@ struct FloatSums {
         NarrowU total = unaligned<NarrowU>(partial + k);
 #pragma GCC unroll 8
         for (int r = 0; r < lanes; ++r)
-          total += (NarrowU)(scale[r] * load_narrow(row[r] + k) + narrow_magic) & keep[r];
+          total += (NarrowU)(scale[r] * load_narrow(from[r] + k) + narrow_magic);
         __builtin_memcpy(partial + k, &total, sizeof total);
       }
     }
@@ -59,15 +56,26 @@ struct FloatSums {
   PYDPMC_INLINE static double intercept(double factor) noexcept { return factor; }
 
   void flush() noexcept {
-    const uint32_t magic = narrow_magic_bits * static_cast<uint32_t>(kept);
+    const uint32_t magic = narrow_magic_bits * static_cast<uint32_t>(rows);
     for (int j = 0; j < columns; ++j) sums[j] += static_cast<int32_t>(partial[j] - magic);
     clear();
   }
 
  private:
+  // A row with factor 0 may hold infinities, and infinity times 0 is no number: one with another factor,
+  // whose numbers are finite because its norm is, stands in for it. False if there is none, and nothing to
+  // add.
+  PYDPMC_INLINE static bool rows_to_add(const Rows<float>& row, const double* factor,
+                                        Rows<float>& from) noexcept {
+    const float* finite = nullptr;
+    for (int r = 0; r < lanes; ++r) finite = factor[r] != 0.0 ? row[r] : finite;
+    for (int r = 0; r < lanes; ++r) from[r] = factor[r] != 0.0 ? row[r] : finite;
+    return finite != nullptr;
+  }
+
   PYDPMC_INLINE void clear() noexcept {
     for (int j = 0; j < width; ++j) partial[j] = 0;
-    rows = kept = 0;
+    rows = 0;
   }
 };
 

@@ -3,8 +3,9 @@
 // do the spare places of the last tile.
 #pragma once
 
+#include "kernels/fill_tile.hpp"
 #include "kernels/gradient/gradient_norm.hpp"
-#include "kernels/tile.hpp"
+#include "kernels/odds.hpp"
 
 PYDPMC_ISA_BEGIN
 
@@ -68,18 +69,21 @@ struct ChainSums {
   }
 };
 
-// sums[j] += nearest(factor[r] * x[r][j]) over all places of a tile.
-[[gnu::noinline]] inline void add_tile(const Tile& tile, int columns, const double* factor,
-                                       uint64_t* sums) noexcept {
-  for (int r = 0; r < tile.records; r += tile_groups * native_lanes) {
-    NativeF f[tile_groups];
-    for (int g = 0; g < tile_groups; ++g) f[g] = load_native(factor + r + g * native_lanes);
+// sums[j] += nearest(factor[r] * x[r][j]) over all places of a tile. Meanwhile the tile at `next` comes into
+// the first-level cache.
+[[gnu::noinline]] inline void add_tile(const Tile& tile, int columns, const double* factor, uint64_t* sums,
+                                       const double* next) noexcept {
+  constexpr int groups = sum_groups, places = groups * native_lanes;
+  for (int r = 0; r < tile.records; r += places) {
+    NativeF f[groups];
+    for (int g = 0; g < groups; ++g) f[g] = load_native(factor + r + g * native_lanes);
     for (int j = 0; j < columns; ++j) {
       UnalignedU* to = reinterpret_cast<UnalignedU*>(sums + j * native_lanes);
       const double* x = tile.column(j) + r;
       NativeU total = *to;
-#pragma GCC unroll 4
-      for (int g = 0; g < tile_groups; ++g)
+      fetch_places<places>(next + (x - tile.x));
+#pragma GCC unroll 8
+      for (int g = 0; g < groups; ++g)
         total += (NativeU)(f[g] * load_native(x + g * native_lanes) + rounding_magic);
       *to = total;
     }
@@ -91,9 +95,11 @@ template <bool clips, bool extra, class Model>
 [[gnu::noinline]] void tile_factors(const Tile& tile, const double* eta, int count, const GradientGrid& grid,
                                     ChainSums& chain, double* factor) noexcept {
   I8 firsts = chain.firsts, seconds = chain.seconds;
-  const F8 most = fill(largest_square), bound = fill(grid.clip * grid.clip), none = fill(0.0);
+  const F8 most = fill(largest_square), bound = fill(grid.clip * grid.clip), none = fill(0.0),
+           per_unit = fill(grid.per_unit);
+  const Odds<Model> odds(eta, tile.records);
   for (int r = 0; r < tile.records; r += lanes) {
-    const Score score = Model::score(load(eta + r), load(tile.y + r), chain.p);
+    const Score score = odds.score(load(eta + r), load(tile.y + r), r, chain.p);
     const F8 row2 = load(tile.row2 + r), first2 = score.first * score.first;
     const F8 second2 = extra ? score.second * score.second : none;
     const F8 norm2 = extra ? first2 * row2 + second2 : first2 * row2;
@@ -103,7 +109,7 @@ template <bool clips, bool extra, class Model>
         const F8 scale = clipped_scale(row2, first2, second2, grid);
         found = select(none <= scale, value * scale, none);
       } else {  // fill_squares made row2 NaN where it is too large
-        found = select(norm2 <= bound, select(first2 <= most, value * grid.per_unit, none), none);
+        found = select(norm2 <= bound, select(first2 <= most, value * per_unit, none), none);
         if constexpr (extra) found = select(second2 <= most, found, none);
       }
       return count - r >= lanes ? found : only_first(count - r, found);
@@ -142,10 +148,11 @@ template <class Model, class Scalar>
     const Tile tile(
         stored ? tiles.first + static_cast<size_t>((begin + i) / records) * tile_size(spec.columns) : room,
         spec.columns);
+    const double* next = stored && i + records < count ? tile.x + tile_size(spec.columns) : tile.x;
     for (int c = 0; c < chains; ++c) {
       tile_predictors(tile, chain[c].p.slopes, spec.columns, chain[c].p.offset, eta);
       factors(tile, eta, here, grid, chain[c], factor);
-      add_tile(tile, spec.columns, factor, chain[c].slopes);
+      add_tile(tile, spec.columns, factor, chain[c].slopes, c == 0 ? next : tile.x);
     }
   }
   return places;

@@ -22,10 +22,9 @@ inline void sum_density(const ModelSpec& spec, const Table<Scalar>& table, int64
   for (int64_t i = begin; i < end; i += block.most) {
     block.move_to(table, i, end);
     predict_block<Model>(table, p, block);
-    for (int r = 0; r < block.count; r += lanes)
-      store(weight + r,
-            add_terms<Model>(load(block.eta + r), load(block.y + r), block.count - r, p, range, sums) *
-                unit_of<Scalar>);
+    add_terms<Model>(block.eta, block.y, block.count, p, range, sums, weight);
+    if constexpr (unit_of<Scalar> != 1.0)
+      for (int r = 0; r < block.count; r += lanes) store(weight + r, load(weight + r) * unit_of<Scalar>);
     if constexpr (Model::has_slopes) add_weighted(block, weight, centre, slopes);
   }
   double* gradient = finish_density<Model>(spec, sums, out);

@@ -1,6 +1,7 @@
 // What eight records add to the log-likelihood and its gradient.
 #pragma once
 
+#include "kernels/odds.hpp"
 #include "kernels/predictor.hpp"
 
 PYDPMC_ISA_BEGIN
@@ -38,9 +39,9 @@ PYDPMC_INLINE F8 add_clamped(F8 eta, F8 y, int count, const Prepared& p, const L
 
 // The same without a range, for a model with factored log-likelihoods.
 template <class Model>
-PYDPMC_INLINE F8 add_factored(F8 eta, F8 y, int count, const Prepared& p, DensitySums& sums) noexcept {
+PYDPMC_INLINE F8 add_factored(F8 eta, F8 y, const Quotient& odds, int count, DensitySums& sums) noexcept {
   constexpr int together = 8;  // the product stays below 2.5^8
-  const FactoredLoglik terms = Model::factored(eta, y, p);
+  const FactoredLoglik terms = Model::factored(eta, y, odds);
   const F8 none = fill(0.0), one = fill(1.0);
   const auto counted = [&](F8 x, F8 otherwise) PYDPMC_LAMBDA {
     const F8 found = select(terms.linear == terms.linear, x, otherwise);
@@ -59,17 +60,25 @@ PYDPMC_INLINE F8 add_factored(F8 eta, F8 y, int count, const Prepared& p, Densit
 template <class Model>
 constexpr bool by_factors(const LoglikRange& range) noexcept {
   constexpr double infinite = __builtin_inf();
-  if constexpr (requires(F8 x, const Prepared& p) { Model::factored(x, x, p); })
+  if constexpr (requires(F8 x, const Quotient& odds) { Model::factored(x, x, odds); })
     return range.low == -infinite && range.high == infinite;
   return false;
 }
 
+// Adds the terms of records 0 .. count-1 in groups of eight; writes what multiplies their
+// rows.
 template <class Model>
-PYDPMC_INLINE F8 add_terms(F8 eta, F8 y, int count, const Prepared& p, const LoglikRange& range,
-                           DensitySums& sums) noexcept {
-  if constexpr (requires { Model::factored(eta, y, p); })
-    if (by_factors<Model>(range)) return add_factored<Model>(eta, y, count, p, sums);
-  return add_clamped<Model>(eta, y, count, p, range, sums);
+PYDPMC_INLINE void add_terms(const double* eta, const double* y, int count, const Prepared& p,
+                             const LoglikRange& range, DensitySums& sums, double* weight) noexcept {
+  if constexpr (has_odds<Model>)
+    if (by_factors<Model>(range)) {
+      const Odds<Model> odds(eta, count);
+      for (int r = 0; r < count; r += lanes)
+        store(weight + r, add_factored<Model>(load(eta + r), load(y + r), odds.at(r), count - r, sums));
+      return;
+    }
+  for (int r = 0; r < count; r += lanes)
+    store(weight + r, add_clamped<Model>(load(eta + r), load(y + r), count - r, p, range, sums));
 }
 
 // Writes all but the gradient of slopes; returns where that belongs.

@@ -6,18 +6,21 @@
 
 PYDPMC_ISA_BEGIN
 
-// sums[j][k] = weight[r] * x[r][j] summed over the places r = k, k + 8, k + 16 and so on of a tile.
-[[gnu::noinline]] inline void weighted_sums(const Tile& tile, int columns, const double* weight,
-                                            double* sums) noexcept {
-  static_assert(tile_groups % parts == 0);
-  for (int r = 0; r < tile.records; r += tile_groups * native_lanes) {
-    NativeF w[tile_groups];
-    for (int g = 0; g < tile_groups; ++g) w[g] = load_native(weight + r + g * native_lanes);
+// sums[j][k] = weight[r] * x[r][j] summed over the places r = k, k + 8, k + 16 and so on of a tile. Meanwhile
+// the tile at `next` comes into the first-level cache.
+[[gnu::noinline]] inline void weighted_sums(const Tile& tile, int columns, const double* weight, double* sums,
+                                            const double* next) noexcept {
+  constexpr int groups = sum_groups, places = groups * native_lanes;
+  static_assert(groups % parts == 0);
+  for (int r = 0; r < tile.records; r += places) {
+    NativeF w[groups];
+    for (int g = 0; g < groups; ++g) w[g] = load_native(weight + r + g * native_lanes);
     for (int j = 0; j < columns; ++j) {
       const double* x = tile.column(j) + r;
       F8 total = r == 0 ? fill(0.0) : load(sums + j * lanes);
-#pragma GCC unroll 4
-      for (int g = 0; g < tile_groups; ++g)
+      fetch_places<places>(next + (x - tile.x));
+#pragma GCC unroll 8
+      for (int g = 0; g < groups; ++g)
         total.p[g % parts] = total.p[g % parts] + w[g] * load_native(x + g * native_lanes);
       store(sums + j * lanes, total);
     }
@@ -49,13 +52,10 @@ template <class Model>
     const Tile tile(tiles.first + static_cast<size_t>(i / places) * tile_size(columns), columns);
     tile_predictors(tile, p.slopes, columns, p.offset, eta);
     const int here = static_cast<int>(end - i < places ? end - i : places);
-    for (int r = 0; r < places; r += lanes) {
-      if (r < here)
-        store(weight + r, add_terms<Model>(load(eta + r), load(tile.y + r), here - r, p, range, sums));
-      else
-        store(weight + r, fill(0.0));
-    }
-    weighted_sums(tile, columns, weight, of_tile);
+    add_terms<Model>(eta, tile.y, here, p, range, sums, weight);
+    for (int r = padded(here); r < places; r += lanes) store(weight + r, fill(0.0));
+    const bool last = i + places >= end;
+    weighted_sums(tile, columns, weight, of_tile, last ? tile.x : tile.x + tile_size(columns));
     add_sums_of_eight(of_tile, columns, slopes);
   }
   double* gradient = finish_density<Model>(spec, sums, out);

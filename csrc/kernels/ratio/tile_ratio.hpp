@@ -19,13 +19,14 @@ template <class Model>
     const Tile tile(tiles.first + static_cast<size_t>(i / places) * tile_size(columns), columns);
     tile_predictors(tile, p.slopes, columns, p.offset, eta);
     const int here = static_cast<int>(end - i < places ? end - i : places);
-    int r = 0;
-    for (; r + lanes <= here; r += lanes) {
-      const F8 next = Model::loglik(load(eta + r), load(tile.y + r), p);
-      store(proposed + i + r, next);
-      total = total + quantise(clip(next - load(current + i + r), grid, clipped), grid);
+    const int whole = here / lanes * lanes;
+    for (int r = 0; r < whole; r += lanes)
+      store(proposed + i + r, Model::loglik(load(eta + r), load(tile.y + r), p));
+    for (int r = 0; r < whole; r += lanes) {
+      const F8 ratio = load(proposed + i + r) - load(current + i + r);
+      total = total + quantise(clip(ratio, grid, clipped), grid);
     }
-    if (r < here) {
+    if (const int r = whole; r < here) {
       double now[lanes], next[lanes];
       store(next, Model::loglik(load(eta + r), load(tile.y + r), p));
       store(now, load(next));  // the places beyond the end get ratio zero
