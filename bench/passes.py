@@ -6,6 +6,7 @@ that other processes disturb it little; they still share caches and the clock. S
 
 import argparse
 import ctypes as ct
+import itertools
 import json
 import os
 import subprocess
@@ -93,9 +94,9 @@ def measure(arguments):
                     rounds["limit", isa].append(limit.times(x, y, theta, bits, arguments.repeats))
             for (who, isa), times in rounds.items():
                 keep(columns, storage, isa, who, merged(times))
-        for isa in limits if arguments.peers else ():
-            for name, times in peer_times(columns, isa, arguments).items():
-                keep(columns, "float64", isa, name, times)
+            for isa in limits if arguments.peers else ():
+                for name, times in peer_times(columns, storage, isa, arguments).items():
+                    keep(columns, storage, isa, name, times)
     return found
 
 
@@ -115,20 +116,22 @@ def page(found):
                 cells += [f"{ours:.2f}", f"{limit:.2f}", f"{limit / ours:.2f}"] if limit else [f"{ours:.2f}", "", ""]
             lines.append(f"| {columns} | {storage} | {name} | {' | '.join(cells)} |")
     peers = list(dict.fromkeys(e["who"] for e in found if e["who"] not in ("pydpmc", "limit")))
-    heads = " | ".join(f"held to {isa} | times pydpmc's" for isa in isas)
-    lines += ["", f"| d | pass | peer, float64 | {heads} |", "|---:|---|---|" + "---:|---:|" * len(isas)]
-    for columns in dict.fromkeys(columns for columns, _ in cases):
-        for peer in peers:
-            for name in times.get((columns, "float64", peer, isas[0]), ()):
-                pairs = [[times[columns, "float64", who, isa][name] for who in (peer, "pydpmc")] for isa in isas]
-                cells = " | ".join(f"{theirs:.2f} | {theirs / ours:.1f}" for theirs, ours in pairs)
-                lines.append(f"| {columns} | {name} | {peer} | {cells} |")
+    heads = " | ".join(f"held to {isa} | times pydpmc's | times the limit" for isa in isas)
+    lines += ["", f"| d | storage | pass | peer | {heads} |", "|---:|---|---|---|" + "---:|---:|---:|" * len(isas)]
+    for (columns, storage), peer in itertools.product(cases, peers):
+        for name in times.get((columns, storage, peer, isas[0]), ()):
+            cells = []
+            for isa in isas:
+                theirs, ours, limit = (times[columns, storage, who, isa][name] for who in (peer, "pydpmc", "limit"))
+                cells += [f"{theirs:.2f}", f"{theirs / ours:.1f}", f"{theirs / limit:.1f}"]
+            lines.append(f"| {columns} | {storage} | {name} | {peer} | {' | '.join(cells)} |")
     return "\n".join(lines if peers else lines[:-3])
 
 
-def peer_times(columns, isa, arguments):
+def peer_times(columns, storage, isa, arguments):
     """Return {peer: {pass: ns per record}} with vectors as wide as those of the kernels, shortest of some processes."""
-    command = [sys.executable, str(HERE / "peers" / "pass_peers.py"), str(columns), str(10 * arguments.repeats)]
+    script, repeats = str(HERE / "peers" / "pass_peers.py"), str(10 * arguments.repeats)
+    command = [sys.executable, script, str(columns), repeats, storage]
     rounds = [json.loads(subprocess.check_output(command, env=held_to(isa))) for _ in range(2)]
     return {name: merged([times[name] for times in rounds]) for name in rounds[0]}
 
@@ -140,7 +143,7 @@ if __name__ == "__main__":
     parser.add_argument("--isa", nargs="*", default=[isa for isa in _core.available_isas() if isa != "baseline"])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--repeats", type=int, default=40)
-    parser.add_argument("--peers", action="store_true", help="numba, JAX, scikit-learn and nutpie too, in float64")
+    parser.add_argument("--peers", action="store_true", help="numba, JAX, scikit-learn and nutpie too")
     parser.add_argument("--json", type=Path, help="write the figures to a file instead of tables")
     given = parser.parse_args()
     figures = measure(given)

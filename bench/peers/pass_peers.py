@@ -1,4 +1,8 @@
-"""One pass over all records of a logistic regression by other libraries, for ../passes.py."""
+"""One pass over all records of a logistic regression by other libraries, for ../passes.py.
+
+They read the same numbers as pydpmc, stored in as many bits, and compute in doubles as it does: that is what a user of
+numba or JAX writes whose rows are of single precision or of sixteen-bit integers.
+"""
 
 import json
 import os
@@ -8,6 +12,7 @@ import time
 import numpy as np
 
 CACHE = 400_000  # bytes of rows
+FIXED16_UNITS = 2.0**14  # of the storage fixed16 in one
 
 
 def workload(columns):
@@ -19,6 +24,13 @@ def workload(columns):
     theta = np.r_[0.1, np.linspace(-1.0, 1.0, columns)]
     y = (random.random(n) < 1.0 / (1.0 + np.exp(-theta[0] - x @ theta[1:]))).astype(float)
     return x, y, theta
+
+
+def stored(x, theta, storage):
+    """Return x in the storage, and theta for its units."""
+    if storage != "fixed16":
+        return x.astype(storage), theta
+    return np.rint(x * FIXED16_UNITS).astype(np.int16), np.r_[theta[0], theta[1:] / FIXED16_UNITS]
 
 
 def _shortest(run, repeats):
@@ -147,11 +159,13 @@ def _nutpie(x, y, theta, clip, norms, now):
 
 
 PEERS = {"numba": _numba, "JAX jit": _jax, "scikit-learn's loss": _sklearn, "nutpie's logp": _nutpie}
+NARROW = ("numba", "JAX jit")  # those that read other rows than doubles
 
 
-def pass_times(name, x, y, theta, clip, repeats):
-    """Return {pass: seconds} of one peer in float64; raises ImportError if it is not installed."""
+def pass_times(name, x, y, theta, clip, repeats, storage="float64"):
+    """Return {pass: seconds} of one peer; raises ImportError if it is not installed."""
     norms, now = np.sqrt(1.0 + (x * x).sum(axis=1)), np.full(len(y), -0.7)
+    x, theta = stored(x, theta, storage)
     passes = PEERS[name](x, y, theta, clip, norms, now)
     return {label: _shortest(run, repeats) for label, run in passes.items()}
 
@@ -167,12 +181,12 @@ def held_to(isa):
 
 def main():
     """Print {peer: {pass: ns per record}}: called by ../passes.py in an environment of held_to."""
-    columns, repeats = int(sys.argv[1]), int(sys.argv[2])
+    columns, repeats, storage = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
     x, y, theta = workload(columns)
     found = {}
-    for name in PEERS:
+    for name in PEERS if storage == "float64" else NARROW:
         try:
-            times = pass_times(name, x, y, theta, 0.9, repeats)
+            times = pass_times(name, x, y, theta, 0.9, repeats, storage)
         except ImportError as missing:
             print(f"{name} is left out: {missing}", file=sys.stderr)
             continue
