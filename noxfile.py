@@ -63,7 +63,7 @@ def peers(session: nox.Session) -> None:
     session.run("python", "tools/check_peers.py", *session.posargs)
 
 
-@nox.session(default=False)
+@nox.session(tags=["ci"], default=False)
 def platforms(session: nox.Session) -> None:
     """Check with clang that the C++ of other platforms compiles."""
     session.run("python", "tools/check_platforms.py")

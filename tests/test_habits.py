@@ -69,7 +69,7 @@ def test_sessions_mirror_the_stages_of_ci():
     run_by_ci = set(re.findall(r"tools/[\w/]+\.py|tests/[\w/]+(?:\.py)?", script))
     assert {name for name in run_by_ci if f'"{name}"' not in sessions} == set()
     assert {"tools/without_vectors.py", "tools/check_wheel.py", "tools/site/browse.py"} <= run_by_ci
-    assert sessions.count('tags=["ci"]') == 7
+    assert sessions.count('tags=["ci"]') == 8
 
 
 def test_nightly_runs_the_same_stages_at_the_forge():

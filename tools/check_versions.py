@@ -64,12 +64,13 @@ def main() -> int:
     """Run one end or both; return 1 if any test failed."""
     parser = argparse.ArgumentParser(description="Test with the lowest and the newest numpy, scipy and rich.")
     parser.add_argument("end", nargs="?", choices=("lowest", "newest"), help="one end alone")
-    parser.add_argument("pytest", nargs="*", help="options of pytest, after --")
-    arguments = parser.parse_args()
+    parser.epilog = "What follows -- goes to pytest."
+    cut = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
+    arguments = parser.parse_args(sys.argv[1:cut])
     with tempfile.TemporaryDirectory() as folder:
         built = wheel(Path(folder))
         ends = [arguments.end] if arguments.end else ["lowest", "newest"]
-        codes = [run(end, built, arguments.pytest) for end in ends]
+        codes = [run(end, built, sys.argv[cut + 1 :]) for end in ends]
     return int(any(codes))
 
 
