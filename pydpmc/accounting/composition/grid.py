@@ -13,7 +13,8 @@ from ..loss.privacy_loss import LARGEST_EXPONENT
 from .uses import families, size_of
 
 FINEST, COARSEST = 1e-4, 2e-3  # discretisation adds a share of the variance between these
-USUAL_POINTS, LARGEST_POINTS, ALL_POINTS = 4e5, 8e6, 6e6
+# A finer grid than the largest would need much memory, and its round-off costs more epsilon than its cells save.
+USUAL_POINTS, LARGEST_POINTS, ALL_POINTS = 4e5, 5e5, 6e6
 ROUGH_FINEST, ROUGH_COARSEST, ROUGH_POINTS = 1e-2, 5e-2, 2e4
 HOPELESS = 1e-3  # no useful composition has an event with so large a probability of an infinite loss
 SCALED_LEVELS = 12  # the scale of a family's losses is interpolated from this many levels
@@ -23,7 +24,7 @@ SCALED_LEVELS = 12  # the scale of a family's losses is interpolated from this m
 def loss_scale(event: Event, adjacency: str) -> tuple[float, float]:
     """Return variance and mean absolute value of the loss of one use, within a few percent."""
     step = _largest_finite(event, adjacency) / 256
-    for _ in range(6):
+    for _ in range(5):  # at most a million cells
         losses = event.privacy_loss(adjacency, step)
         variance, size = (max(column) for column in zip(*(loss.moments() for loss in losses), strict=True))
         if step <= 0.3 * math.sqrt(variance) or max(loss.infinity for loss in losses) > HOPELESS:
@@ -65,7 +66,7 @@ def choose_step(items: Sequence[tuple[Event, int]], adjacency: str, rough: bool 
         return math.exp(low)
 
     if rough:
-        return max(widest(ROUGH_FINEST), min(widest(ROUGH_COARSEST), span / ROUGH_POINTS))
+        return max(widest(ROUGH_FINEST), min(widest(ROUGH_COARSEST), span / ROUGH_POINTS), span / LARGEST_POINTS)
     affordable = span / min(USUAL_POINTS, ALL_POINTS / len(items))
     step = max(widest(FINEST), min(widest(COARSEST), affordable), span / LARGEST_POINTS)
     return _snapped(step, items, counts * variance, adjacency)
