@@ -50,10 +50,10 @@ def test_no_grid_has_more_cells_than_memory_allows(adjacency, rough):
 
 
 PLAN = """
-import resource
-import dataclasses, numpy as np, pydpmc as dp
+import dataclasses, resource, sys
+import numpy as np, pydpmc as dp
 public = dataclasses.replace(dp.Data(np.zeros((2, 1)), np.zeros(2), row_norm=1.0).public, n=10**9)
-sampler = dp.SGLD(steps=3, sampling="poisson", batch_size=100)
+sampler = dp.SGLD(steps=int(sys.argv[1]), sampling="poisson", batch_size=100)
 dp.plan(dp.LogisticRegression(), public, sampler, epsilon=1.0, delta=1e-12)
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
 """
@@ -61,6 +61,8 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in kB on Linux alone")
-def test_a_plan_on_rare_samples_stays_within_300_MB():
-    made = subprocess.run([sys.executable, "-P", "-c", PLAN], capture_output=True, text=True, check=True)
+@pytest.mark.parametrize("steps", [1, 3, 20_000])
+def test_a_plan_on_rare_samples_stays_within_300_MB(steps):
+    made = subprocess.run([sys.executable, "-P", "-c", PLAN, str(steps)], capture_output=True, text=True, check=True)
+    print(f"{steps} steps: {made.stdout.strip()} MB")
     assert int(made.stdout) < 300
