@@ -53,13 +53,17 @@ PYDPMC_INLINE Vector weighted(const Scalar* row, double weight, const double* ce
   return x * weight;
 }
 
+// Rows of so many bytes are prefetched here too, one block ahead: memory would idle while they are summed.
+constexpr int64_t long_enough = 256;
+
 // sums[j ..] += the same over the rows of a block, for `vectors` vectors of columns: rows k, k + 8, k + 16
 // and so on, and then these eight sums in the order of sum_lanes. Even k come first, so that registers
 // suffice.
 template <class Vector, int vectors, class Scalar>
 PYDPMC_INLINE void add_entries(const Block<Scalar>& block, const double* weight, const double* centre, int j,
                                double* sums) noexcept {
-  constexpr int size = sizeof(Vector) / sizeof(double), half = lanes / 2;
+  constexpr int size = sizeof(Vector) / sizeof(double), half = lanes / 2, line = 64 / sizeof(Scalar);
+  const bool fetches = block.stride * static_cast<int64_t>(sizeof(Scalar)) >= long_enough;
   Vector both[2][vectors];
 #pragma GCC unroll 2
   for (int odd = 0; odd < 2; ++odd) {
@@ -67,6 +71,10 @@ PYDPMC_INLINE void add_entries(const Block<Scalar>& block, const double* weight,
     for (int r = 0; r < block.count; r += lanes) {
       Rows<Scalar> row;
       block.eight(r, row);
+      if (fetches)
+        for (int k = 0; k < half; ++k)
+          for (int c = 0; c < vectors * size; c += line)
+            __builtin_prefetch(row[2 * k + odd] + block.most * block.stride + j + c, 0, 2);
 #pragma GCC unroll 4
       for (int k = 0; k < half; ++k)
 #pragma GCC unroll 4
