@@ -12,6 +12,7 @@ SUSPICIOUS, WRONG = 1e-3, 1e-6  # a p-value below the first is worth a sentence,
 FAR_OFF = 4.0  # standard errors of the spread of residuals
 MOST_CUT, SURE = 0.12, 2.0  # mean square of clipped gradients over that of the clip, and standard errors beyond it
 LEAST_SHOWN = 2.0  # standard deviations of the noise
+MOST_MOVED = 4.0  # standard deviations of the posterior
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,9 @@ class Agreement:
     shown
         For models of your own: the least curvature of a parameter of the likelihood over the standard deviation of its
         noise. Where it is small, the clip or the budget hides what the records say of the parameter.
+    moved
+        For Hessians of models of your own: how far the posterior's mean is from the last look, in standard deviations
+        of the posterior, for the parameter that is farthest. Where it is large, the looks have not settled.
     """
 
     chi_square: float
@@ -54,6 +58,7 @@ class Agreement:
     cut: float | None = None
     cut_error: float | None = None
     shown: float | None = None
+    moved: float | None = None
 
     @property
     def doubt(self) -> str:
@@ -68,6 +73,12 @@ class Agreement:
             return (
                 f"the looks disagree (chi^2 of {self.chi_square:.2g} per degree of freedom): intervals were widened, "
                 "but the model may be wrong, or the number of records misjudged where public_n is not declared"
+            )
+        if self.moved is not None and self.moved > MOST_MOVED:
+            return (
+                f"the looks have not settled: the posterior lies {self.moved:.2g} of its standard deviations from the "
+                "last of them. Where a log-likelihood is not concave, Hessians without their negative parts overstate "
+                'the curvature and steps are too short; take curvature="outer"'
             )
         if self.shown is not None and self.shown < LEAST_SHOWN:
             return (
@@ -116,6 +127,7 @@ class Agreement:
             cut=_optional(saved, "cut"),
             cut_error=_optional(saved, "cut_error"),
             shown=_optional(saved, "shown"),
+            moved=_optional(saved, "moved"),
         )
 
 

@@ -135,9 +135,13 @@ class OwnNewtonRun(NewtonRun):
         assert isinstance(model, OwnModel)
         mean = mean[model.touched(settings.public)]
         found = replace(found, shown=float(mean.min() * np.sqrt(weights.sum())))
+        if settings.curvature != "outer":
+            assert self.pooled is not None
+            distance = np.abs(self.pooled.mean - looks[-1].theta) / np.sqrt(np.diag(self.pooled.covariance))
+            return replace(found, moved=float(distance.max()))
         clip, n = settings.bounds.gradient, settings.n
         stated = model.lipschitz(settings.public)
-        if settings.curvature != "outer" or not n or (stated is not None and stated <= clip):
+        if not n or (stated is not None and stated <= clip):
             return found
         most = n * clip**2
         cut, error = np.trace(looks[-1].curvature) / most, looks[-1].tau * np.sqrt(settings.coefficients) / most

@@ -310,3 +310,33 @@ def test_a_clip_that_the_stated_bound_keeps_cuts_nothing():
 
 def test_a_private_number_of_records_is_not_used_for_the_share_of_clipped_gradients():
     assert logistic_post(2.5, adjacency="add_remove").agreement.cut is None
+
+
+def test_hessians_without_their_negative_parts_are_doubted_where_the_looks_do_not_settle():
+    jax = pytest.importorskip("jax")
+
+    def dose_response(theta, record):
+        dose = record["x"][0]
+        log_odds = theta["bottom"] + theta["top"] * dose / (theta["half"] + dose)
+        return jax.nn.log_sigmoid(jax.numpy.where(record["y"] > 0.5, log_odds, -log_odds))
+
+    model = dp.models.from_jax(
+        dose_response,
+        parameters={"bottom": (), "top": (), "half": dp.models.Parameter((), "positive")},
+        prior={"bottom": dp.Normal(2.0), "top": dp.Normal(3.0), "half": dp.Normal(2.0)},
+    )
+    rng = np.random.default_rng(7)
+    dose = rng.choice([0.0, 0.25, 0.5, 1.0, 2.0, 4.0], 20_000)
+    y = rng.random(len(dose)) < 1 / (1 + np.exp(2.0 - 3.0 * dose / (0.5 + dose)))
+    data = dp.Data(dose, y, x_bounds=(0, 4), y_bounds=(0, 1))
+
+    def post(**options):
+        return dp.sample(model, data, dp.Newton(**options), epsilon=2.0, delta=1e-6, progress=False, seed=1)
+
+    with pytest.warns(dp.errors.ConvergenceWarning, match="have not settled"):
+        by_hessians = post(clip=1.5, curvature_clip=1.0)
+    assert by_hessians.agreement.moved > 4.0
+    assert "caution" in str(by_hessians.verdict)
+    by_outer_products = post(clip=2.0, curvature="outer")
+    assert by_outer_products.agreement.moved is None
+    assert abs(by_outer_products.draws["bottom"].mean() + 2.0) < 0.4 < abs(by_hessians.draws["bottom"].mean() + 2.0)
