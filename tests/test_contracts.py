@@ -94,6 +94,7 @@ MAY_LEAVE_OF_NEWTON = {
         "cut",
         "cut_error",
         "shown",
+        "moved",
     )
 }
 MAY_LEAVE_OF_HYBRID = {f"plan.{name}": PUBLIC for name in ("chain", "share")} | {
